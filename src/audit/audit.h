@@ -1,0 +1,55 @@
+// Data tests: each declared test becomes a query that yields violating rows of an after-image.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "duck/database.h"
+#include "lake/lakes.h"
+#include "project/project.h"
+
+namespace weir::audit {
+
+struct Verdict {
+  std::string test;
+  enum class Status { Passed, Failed, Error } status = Status::Passed;
+  TestSeverity severity = TestSeverity::Error;
+  std::int64_t violating = 0;
+  std::int64_t tolerated = 0;
+  /// JSON array of rows; empty when there is none.
+  std::string sample_json;
+  std::string error;  // Status::Error: what the engine said, placed
+  std::int64_t ms = 0;
+
+  /// Fails the step: an error, or violations beyond tolerance, at severity error.
+  bool blocks() const { return severity == TestSeverity::Error && status != Status::Passed; }
+};
+
+struct AuditRequest {
+  const Model& model;
+  /// Relations of the after-image: the slice, and the whole table for `scope: table`.
+  duck::Sql slice;
+  duck::Sql table;
+  /// Columns of both; the partition column is left out of samples.
+  std::vector<lake::ColumnState> columns;
+  /// Partition value for tokens in custom tests; "" if unpartitioned.
+  std::string partition;
+  const std::vector<CustomTest>& custom_tests;
+  /// Where an asset is to be read (a stage, an after-image, the lake).
+  std::function<Result<duck::Sql>(const Asset&)> resolve;
+  /// Setup of the model for custom tests that use its aliases and temporary objects: run on the audit's connection first, if any custom test needs it.
+  std::vector<duck::Sql> setup;
+  bool samples = true;
+  std::vector<std::string> private_columns;
+};
+
+/// Runs all tests of a model, each to its end; compatible ones share one scan. `clean` holds no user macros; custom tests run on connections of their own
+/// made by `connect`. Fails only if no verdict could be reached at all. One verdict a test, in order of declaration.
+Result<std::vector<Verdict>> audit(duck::Connection& clean, const std::function<Result<duck::Connection>()>& connect, const AuditRequest& request);
+
+/// "audit failed: 2 of 5 tests on <asset> [slice]; nothing was published" and a line a test; counts only, no row data.
+std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition, bool published);
+
+}  // namespace weir::audit

@@ -1,0 +1,112 @@
+// Computing one slice: the model's query runs once, its types pass the gate and are brought to the target's, and its rows lie in a stage
+// that nobody sees: a table of the memory database, or Parquet files already in the target's folder.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "duck/database.h"
+#include "lake/lakes.h"
+#include "parse/splice.h"
+#include "project/model.h"
+
+namespace weir::build {
+
+/// What the rows of a slice add up to, so that "nothing changed" can be decided without reading the table.
+struct Content {
+  std::int64_t rows = 0;
+  /// Column name -> NULLs, and text of minimum and maximum where the type has an order.
+  struct ColumnSums {
+    std::int64_t nulls = 0;
+    std::optional<std::string> minimum;
+    std::optional<std::string> maximum;
+    friend bool operator==(const ColumnSums&, const ColumnSums&) = default;
+  };
+  std::map<std::string, ColumnSums> columns;
+  /// sum(h) and sum(hash(h)) over row hashes, as decimal text; empty until asked for.
+  std::string sum;
+  std::string sum_of_hashes;
+  friend bool operator==(const Content&, const Content&) = default;
+};
+std::string to_json(const Content& content);
+std::optional<Content> content_from_json(const std::string& text);
+
+/// Ordered comparison of a query's columns with a table's (writing.md 8).
+struct Drift {
+  std::vector<lake::ColumnState> added;
+  std::vector<lake::ColumnState> removed;
+  struct Retyped {
+    std::string name;
+    std::string from;
+    std::string to;
+    bool widening = false;  // lossless: the table's column takes the new type
+  };
+  std::vector<Retyped> retyped;
+  bool reordered = false;
+  std::vector<std::pair<std::string, std::string>> renamed_case;
+  /// One removed and one added of the same type: likely a rename, from -> to.
+  std::optional<std::pair<std::string, std::string>> likely_rename;
+  bool any() const { return !added.empty() || !removed.empty() || !retyped.empty() || reordered || !renamed_case.empty(); }
+};
+
+struct StageRequest {
+  const Model& model;
+  /// "" for the whole table.
+  std::string partition;
+  /// Names the stage's table and files: `weir-<run>-<step>`.
+  std::string run;
+  std::size_t step = 0;
+  /// Setup statements with references and tokens spliced, in order; then the result query.
+  std::vector<parse::Spliced> setup;
+  parse::Spliced query;
+  /// The target as the transaction sees it (exists == false on a first build).
+  lake::TableState target;
+  const lake::Lake& lake;
+  /// Rows of the slice when it was last built; decides memory or Parquet together with DuckDB's estimate.
+  std::optional<std::int64_t> earlier_rows;
+  /// Whole-table replace follows the query: no alignment to the target's types beyond the gate.
+  bool follows_query = false;
+  /// Folders that readers and COPY may touch; empty: project folder only is not enforced.
+  std::string scratch_folder;
+};
+
+struct Stage {
+  /// SELECT-able: `FROM <relation>`; columns as `columns`, with the partition column last when the slice is a partition.
+  duck::Sql relation;
+  /// Name of the table or view of the memory database behind `relation`.
+  duck::TableName table;
+  std::vector<lake::ColumnState> columns;  // without the partition column
+  std::string partition;
+  Content content;
+  /// Parquet files in the target's folder, ready for add_data_files; empty: rows are in memory.
+  std::vector<std::string> files;
+  Drift drift;
+  /// HUGEINT brought to DECIMAL(38,0), unnamed columns, kept columns …
+  Diagnostics notes;
+  std::int64_t bytes = 0;
+};
+
+/// Runs setup and query on `connection` (the step's own, inside its read transaction) and leaves the stage.
+/// Errors: W4001 the engine refused or failed (placed on the user's line), W4002 out of memory (names the setting), W4003 refused function in the bound
+/// plan, W41xx a type that a lake cannot hold (column, cast to use), W4201 drift under on_schema_change=fail, W4202 values that do not survive
+/// the cast to the target's type (with a sample), W4203 NULL in a NOT NULL column, W4104 duplicate column names, W4105 reserved column.
+Result<Stage> compute(duck::Connection& connection, const StageRequest& request);
+
+/// Fills sum and sum_of_hashes. Runs on a clean connection, so that no user macro can shadow an aggregate.
+Result<void> add_hashes(duck::Connection& clean, Stage& stage);
+
+/// Drops the stage's table and removes its files if they were not published.
+void discard(duck::Connection& clean, const Stage& stage, bool published);
+
+/// Compares a query's columns with a table's. Pure.
+Drift compare_columns(const std::vector<lake::ColumnState>& table, const std::vector<duck::Column>& query);
+/// True if every value of `from` is exactly a value of `to` and DuckLake can alter the column so. Pure.
+bool is_lossless_widening(const std::string& from, const std::string& to);
+
+/// Places a DuckDB failure on the user's text through the splice map.
+Diagnostic explain(const duck::Failure& failure, const Model& model, const parse::Spliced& sql);
+
+}  // namespace weir::build

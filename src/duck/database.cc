@@ -1,0 +1,351 @@
+#include "duck/database.h"
+
+#include <duckdb.h>
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace weir::duck {
+namespace {
+
+FailureType type_of(duckdb_error_type type) {
+  switch (type) {
+    case DUCKDB_ERROR_PARSER:
+    case DUCKDB_ERROR_SYNTAX: return FailureType::Parser;
+    case DUCKDB_ERROR_BINDER:
+    case DUCKDB_ERROR_PARAMETER_NOT_RESOLVED:
+    case DUCKDB_ERROR_PARAMETER_NOT_ALLOWED: return FailureType::Binder;
+    case DUCKDB_ERROR_CATALOG: return FailureType::Catalog;
+    case DUCKDB_ERROR_CONVERSION:
+    case DUCKDB_ERROR_MISMATCH_TYPE: return FailureType::Conversion;
+    case DUCKDB_ERROR_OUT_OF_RANGE: return FailureType::OutOfRange;
+    case DUCKDB_ERROR_CONSTRAINT: return FailureType::Constraint;
+    case DUCKDB_ERROR_OUT_OF_MEMORY: return FailureType::OutOfMemory;
+    case DUCKDB_ERROR_INTERRUPT: return FailureType::Interrupt;
+    case DUCKDB_ERROR_IO:
+    case DUCKDB_ERROR_HTTP: return FailureType::Io;
+    case DUCKDB_ERROR_PERMISSION: return FailureType::Permission;
+    case DUCKDB_ERROR_TRANSACTION: return FailureType::Transaction;
+    case DUCKDB_ERROR_INVALID_INPUT: return FailureType::InvalidInput;
+    case DUCKDB_ERROR_NOT_IMPLEMENTED: return FailureType::NotImplemented;
+    case DUCKDB_ERROR_INTERNAL: return FailureType::Internal;
+    case DUCKDB_ERROR_FATAL: return FailureType::Fatal;
+    default: return FailureType::Other;
+  }
+}
+
+FailureType type_named(const std::string& name) {
+  if (name == "Parser" || name == "Syntax") return FailureType::Parser;
+  if (name == "Binder") return FailureType::Binder;
+  if (name == "Catalog") return FailureType::Catalog;
+  if (name == "Conversion" || name == "Mismatch Type") return FailureType::Conversion;
+  if (name == "Out of Range") return FailureType::OutOfRange;
+  if (name == "Constraint") return FailureType::Constraint;
+  if (name == "Out of Memory") return FailureType::OutOfMemory;
+  if (name == "INTERRUPT") return FailureType::Interrupt;
+  if (name == "IO" || name == "HTTP") return FailureType::Io;
+  if (name == "Permission") return FailureType::Permission;
+  if (name == "TransactionContext") return FailureType::Transaction;
+  if (name == "Invalid Input") return FailureType::InvalidInput;
+  if (name == "Not implemented") return FailureType::NotImplemented;
+  if (name == "INTERNAL") return FailureType::Internal;
+  if (name == "FATAL") return FailureType::Fatal;
+  return FailureType::Other;
+}
+
+// Connections have errors_as_json on, so a message is a JSON object, sometimes behind a prefix such as "Binder Error: ".
+Failure failure_from(const char* raw, FailureType type) {
+  Failure failure;
+  failure.type = type;
+  failure.message = raw == nullptr ? "unknown error" : raw;
+  const auto brace = failure.message.find('{');
+  if (brace == std::string::npos || brace > 40) return failure;
+  const auto parsed = nlohmann::json::parse(failure.message.begin() + static_cast<std::ptrdiff_t>(brace), failure.message.end(), nullptr, false);
+  if (!parsed.is_object()) return failure;
+  if (const auto kind = parsed.find("exception_type"); kind != parsed.end() && kind->is_string() && type == FailureType::Other)
+    failure.type = type_named(kind->get<std::string>());
+  if (const auto position = parsed.find("position"); position != parsed.end()) {
+    if (position->is_string()) failure.position = static_cast<std::uint32_t>(std::stoul(position->get<std::string>()));
+    if (position->is_number_unsigned()) failure.position = position->get<std::uint32_t>();
+  }
+  if (const auto message = parsed.find("exception_message"); message != parsed.end() && message->is_string())
+    failure.message = message->get<std::string>();
+  return failure;
+}
+
+std::string type_text(duckdb_logical_type type);
+
+std::string struct_text(duckdb_logical_type type) {
+  std::string text = "STRUCT(";
+  for (idx_t i = 0; i < duckdb_struct_type_child_count(type); ++i) {
+    char* name = duckdb_struct_type_child_name(type, i);
+    duckdb_logical_type child = duckdb_struct_type_child_type(type, i);
+    if (i > 0) text += ", ";
+    text += quote_identifier(name) + " " + type_text(child);
+    duckdb_free(name);
+    duckdb_destroy_logical_type(&child);
+  }
+  return text + ")";
+}
+
+std::string decimal_text(duckdb_logical_type type) {
+  return "DECIMAL(" + std::to_string(duckdb_decimal_width(type)) + "," + std::to_string(duckdb_decimal_scale(type)) + ")";
+}
+
+std::string child_text(duckdb_logical_type child) {
+  std::string text = type_text(child);
+  duckdb_destroy_logical_type(&child);
+  return text;
+}
+
+std::string type_text(duckdb_logical_type type) {
+  if (char* alias = duckdb_logical_type_get_alias(type); alias != nullptr) {
+    std::string text = alias;
+    duckdb_free(alias);
+    return text;
+  }
+  switch (duckdb_get_type_id(type)) {
+    case DUCKDB_TYPE_BOOLEAN: return "BOOLEAN";
+    case DUCKDB_TYPE_TINYINT: return "TINYINT";
+    case DUCKDB_TYPE_SMALLINT: return "SMALLINT";
+    case DUCKDB_TYPE_INTEGER: return "INTEGER";
+    case DUCKDB_TYPE_BIGINT: return "BIGINT";
+    case DUCKDB_TYPE_UTINYINT: return "UTINYINT";
+    case DUCKDB_TYPE_USMALLINT: return "USMALLINT";
+    case DUCKDB_TYPE_UINTEGER: return "UINTEGER";
+    case DUCKDB_TYPE_UBIGINT: return "UBIGINT";
+    case DUCKDB_TYPE_FLOAT: return "FLOAT";
+    case DUCKDB_TYPE_DOUBLE: return "DOUBLE";
+    case DUCKDB_TYPE_TIMESTAMP: return "TIMESTAMP";
+    case DUCKDB_TYPE_DATE: return "DATE";
+    case DUCKDB_TYPE_TIME: return "TIME";
+    case DUCKDB_TYPE_TIME_NS: return "TIME_NS";
+    case DUCKDB_TYPE_INTERVAL: return "INTERVAL";
+    case DUCKDB_TYPE_HUGEINT: return "HUGEINT";
+    case DUCKDB_TYPE_UHUGEINT: return "UHUGEINT";
+    case DUCKDB_TYPE_VARCHAR: return "VARCHAR";
+    case DUCKDB_TYPE_BLOB: return "BLOB";
+    case DUCKDB_TYPE_DECIMAL: return decimal_text(type);
+    case DUCKDB_TYPE_TIMESTAMP_S: return "TIMESTAMP_S";
+    case DUCKDB_TYPE_TIMESTAMP_MS: return "TIMESTAMP_MS";
+    case DUCKDB_TYPE_TIMESTAMP_NS: return "TIMESTAMP_NS";
+    case DUCKDB_TYPE_ENUM: return "ENUM";
+    case DUCKDB_TYPE_LIST: return child_text(duckdb_list_type_child_type(type)) + "[]";
+    case DUCKDB_TYPE_ARRAY:
+      return child_text(duckdb_array_type_child_type(type)) + "[" + std::to_string(duckdb_array_type_array_size(type)) + "]";
+    case DUCKDB_TYPE_STRUCT: return struct_text(type);
+    case DUCKDB_TYPE_MAP:
+      return "MAP(" + child_text(duckdb_map_type_key_type(type)) + ", " + child_text(duckdb_map_type_value_type(type)) + ")";
+    case DUCKDB_TYPE_UUID: return "UUID";
+    case DUCKDB_TYPE_UNION: return "UNION";
+    case DUCKDB_TYPE_BIT: return "BIT";
+    case DUCKDB_TYPE_TIME_TZ: return "TIME WITH TIME ZONE";
+    case DUCKDB_TYPE_TIMESTAMP_TZ: return "TIMESTAMP WITH TIME ZONE";
+    case DUCKDB_TYPE_BIGNUM: return "BIGNUM";
+    case DUCKDB_TYPE_SQLNULL: return "\"NULL\"";
+    default: return "UNKNOWN";
+  }
+}
+
+}  // namespace
+
+struct Rows::Body {
+  duckdb_result result{};
+  std::vector<Column> columns;
+  ~Body() { duckdb_destroy_result(&result); }
+};
+
+Rows::Rows() = default;
+Rows::Rows(Rows&&) noexcept = default;
+Rows& Rows::operator=(Rows&&) noexcept = default;
+Rows::~Rows() = default;
+
+const std::vector<Column>& Rows::columns() const { return body_->columns; }
+std::size_t Rows::size() const { return duckdb_row_count(&body_->result); }
+
+std::int64_t Rows::changed() const {
+  if (const auto rows = duckdb_rows_changed(&body_->result); rows > 0) return static_cast<std::int64_t>(rows);
+  if (body_->columns.size() == 1 && body_->columns[0].name == "Count" && size() == 1) return integer(0, 0);
+  return 0;
+}
+
+bool Rows::is_null(std::size_t row, std::size_t column) const { return duckdb_value_is_null(&body_->result, column, row); }
+
+std::string Rows::text(std::size_t row, std::size_t column) const {
+  duckdb_string value = duckdb_value_string(&body_->result, column, row);
+  std::string text = value.data == nullptr ? std::string() : std::string(value.data, value.size);
+  duckdb_free(value.data);
+  return text;
+}
+
+std::int64_t Rows::integer(std::size_t row, std::size_t column) const { return duckdb_value_int64(&body_->result, column, row); }
+double Rows::real(std::size_t row, std::size_t column) const { return duckdb_value_double(&body_->result, column, row); }
+
+struct Database::Body {
+  duckdb_database database = nullptr;
+  std::string extension_folder;
+  std::mutex mutex;
+  std::set<std::string, std::less<>> loaded;
+};
+
+struct Connection::Body {
+  duckdb_connection connection = nullptr;
+  std::shared_ptr<Database> database;  // an instance outlives its connections
+  ~Body() {
+    if (connection != nullptr) duckdb_disconnect(&connection);
+  }
+};
+
+Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options) {
+  duckdb_config config = nullptr;
+  duckdb_create_config(&config);
+  const auto set = [&config](const char* name, const std::string& value) {
+    if (!value.empty()) duckdb_set_config(config, name, value.c_str());
+  };
+  set("allow_unsigned_extensions", "true");
+  set("autoinstall_known_extensions", "false");
+  set("autoload_known_extensions", "false");
+  set("extension_directory", options.extension_folder);
+  set("memory_limit", options.memory_limit);
+  if (options.threads > 0) set("threads", std::to_string(options.threads));
+  set("temp_directory", options.temp_folder);
+  set("max_temp_directory_size", options.temp_limit);
+  set("preserve_insertion_order", "false");
+  std::shared_ptr<Database> opened(new Database());
+  opened->body_ = std::make_unique<Body>();
+  opened->body_->extension_folder = options.extension_folder;
+  char* error = nullptr;
+  const auto state = duckdb_open_ext(nullptr, &opened->body_->database, config, &error);
+  duckdb_destroy_config(&config);
+  if (state == DuckDBError) {
+    Failure failure = failure_from(error, FailureType::Other);
+    duckdb_free(error);
+    return tl::unexpected(std::move(failure));
+  }
+  return opened;
+}
+
+Database::~Database() {
+  if (body_ != nullptr && body_->database != nullptr) duckdb_close(&body_->database);
+}
+
+std::string Database::version() { return duckdb_library_version(); }
+
+Outcome<void> Database::load(std::string_view extension) {
+  const std::lock_guard lock(body_->mutex);
+  if (body_->loaded.contains(extension)) return {};
+  duckdb_connection connection = nullptr;
+  duckdb_connect(body_->database, &connection);
+  const std::string file = body_->extension_folder + "/" + version() + "/linux_" +
+#if defined(__aarch64__)
+                           "arm64/"
+#else
+                           "amd64/"
+#endif
+                           + std::string(extension) + ".duckdb_extension";
+  duckdb_result result{};
+  Outcome<void> outcome;
+  if (duckdb_query(connection, Sql("LOAD {}", Literal(file)).text().c_str(), &result) == DuckDBError)
+    outcome = tl::unexpected(failure_from(duckdb_result_error(&result), type_of(duckdb_result_error_type(&result))));
+  else
+    body_->loaded.emplace(extension);
+  duckdb_destroy_result(&result);
+  duckdb_disconnect(&connection);
+  return outcome;
+}
+
+Outcome<Connection> Database::connect() {
+  Connection connection;
+  connection.body_ = std::make_unique<Connection::Body>();
+  if (duckdb_connect(body_->database, &connection.body_->connection) == DuckDBError)
+    return tl::unexpected(Failure{FailureType::Other, "cannot connect to the DuckDB instance", std::nullopt});
+  connection.body_->database = shared_from_this();
+  if (auto done = connection.execute("SET errors_as_json = true; SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false"); !done)
+    return tl::unexpected(done.error());
+  return connection;
+}
+
+Connection::Connection() = default;
+Connection::Connection(Connection&&) noexcept = default;
+Connection& Connection::operator=(Connection&&) noexcept = default;
+Connection::~Connection() = default;
+
+Outcome<Rows> Connection::query(const Sql& sql) {
+  Rows rows;
+  rows.body_ = std::make_unique<Rows::Body>();
+  duckdb_result& result = rows.body_->result;
+  if (duckdb_query(body_->connection, sql.text().c_str(), &result) == DuckDBError)
+    return tl::unexpected(failure_from(duckdb_result_error(&result), type_of(duckdb_result_error_type(&result))));
+  for (idx_t i = 0; i < duckdb_column_count(&result); ++i) {
+    duckdb_logical_type type = duckdb_column_logical_type(&result, i);
+    rows.body_->columns.push_back({duckdb_column_name(&result, i), type_text(type)});
+    duckdb_destroy_logical_type(&type);
+  }
+  return rows;
+}
+
+Outcome<std::int64_t> Connection::execute(const Sql& sql) {
+  auto rows = query(sql);
+  if (!rows) return tl::unexpected(rows.error());
+  return rows->changed();
+}
+
+Outcome<std::vector<Column>> Connection::describe(const Sql& sql) {
+  duckdb_prepared_statement statement = nullptr;
+  if (duckdb_prepare(body_->connection, sql.text().c_str(), &statement) == DuckDBError) {
+    Failure failure = failure_from(duckdb_prepare_error(statement), FailureType::Other);
+    duckdb_destroy_prepare(&statement);
+    return tl::unexpected(std::move(failure));
+  }
+  std::vector<Column> columns;
+  for (idx_t i = 0; i < duckdb_prepared_statement_column_count(statement); ++i) {
+    const char* name = duckdb_prepared_statement_column_name(statement, i);
+    duckdb_logical_type type = duckdb_prepared_statement_column_logical_type(statement, i);
+    columns.push_back({name, type_text(type)});
+    duckdb_free(const_cast<char*>(name));
+    duckdb_destroy_logical_type(&type);
+  }
+  duckdb_destroy_prepare(&statement);
+  return columns;
+}
+
+Outcome<std::size_t> Connection::count_statements(const Sql& sql) {
+  duckdb_extracted_statements statements = nullptr;
+  const idx_t count = duckdb_extract_statements(body_->connection, sql.text().c_str(), &statements);
+  const char* error = count == 0 ? duckdb_extract_statements_error(statements) : nullptr;
+  Outcome<std::size_t> outcome = static_cast<std::size_t>(count);
+  if (error != nullptr) outcome = tl::unexpected(failure_from(error, FailureType::Other));
+  duckdb_destroy_extracted(&statements);
+  return outcome;
+}
+
+void Connection::interrupt() const { duckdb_interrupt(body_->connection); }
+
+std::optional<double> Connection::progress() const {
+  const double percentage = duckdb_query_progress(body_->connection).percentage;
+  if (percentage < 0) return std::nullopt;
+  return percentage / 100.0;
+}
+
+Outcome<Transaction> Transaction::begin(Connection& connection) {
+  if (auto done = connection.execute("BEGIN TRANSACTION"); !done) return tl::unexpected(done.error());
+  return Transaction(connection);
+}
+
+Transaction::~Transaction() { rollback(); }
+
+Outcome<void> Transaction::commit() {
+  Connection* connection = std::exchange(connection_, nullptr);
+  if (auto done = connection->execute("COMMIT"); !done) {
+    (void)connection->execute("ROLLBACK");
+    return tl::unexpected(done.error());
+  }
+  return {};
+}
+
+void Transaction::rollback() {
+  if (Connection* connection = std::exchange(connection_, nullptr); connection != nullptr) (void)connection->execute("ROLLBACK");
+}
+
+}  // namespace weir::duck

@@ -1,0 +1,148 @@
+// DuckDB behind a few value types: an instance, connections, rows and failures. The only folder that includes duckdb.h.
+// Exceptions and raw handles stay inside; every call reports through Outcome.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "duck/sql.h"
+
+namespace weir::duck {
+
+/// Kinds of failure that weir decides by (never by message text). Values are DuckDB's own error types.
+enum class FailureType { Other, Parser, Binder, Catalog, Conversion, OutOfRange, Constraint, OutOfMemory, Interrupt, Io, Permission, Transaction, InvalidInput, NotImplemented, Internal, Fatal };
+
+struct Failure {
+  FailureType type = FailureType::Other;
+  std::string message;
+  /// Byte offset into the statement that was sent, where DuckDB knows it.
+  std::optional<std::uint32_t> position;
+};
+
+template <class T>
+using Outcome = tl::expected<T, Failure>;
+
+struct Column {
+  std::string name;
+  /// DuckDB's spelling of the logical type, for example "DECIMAL(10,2)" or "STRUCT(a INTEGER)[]".
+  std::string type;
+  friend bool operator==(const Column&, const Column&) = default;
+};
+
+/// A finished, materialised result. Cheap to move. Threads: one at a time.
+class Rows {
+ public:
+  Rows();
+  Rows(Rows&&) noexcept;
+  Rows& operator=(Rows&&) noexcept;
+  ~Rows();
+
+  const std::vector<Column>& columns() const;
+  std::size_t size() const;
+  /// Rows changed by INSERT, UPDATE or DELETE; the count row of CREATE TABLE AS and COPY.
+  std::int64_t changed() const;
+
+  bool is_null(std::size_t row, std::size_t column) const;
+  /// The value as text; "" for NULL. Exact for VARCHAR, BLOB-free scalars and integers; cast other types in SQL where the spelling matters.
+  std::string text(std::size_t row, std::size_t column) const;
+  /// Requires an integer, boolean, DECIMAL or floating column; 0 for NULL.
+  std::int64_t integer(std::size_t row, std::size_t column) const;
+  bool boolean(std::size_t row, std::size_t column) const { return integer(row, column) != 0; }
+  double real(std::size_t row, std::size_t column) const;
+  std::optional<std::string> maybe_text(std::size_t row, std::size_t column) const {
+    if (is_null(row, column)) return std::nullopt;
+    return text(row, column);
+  }
+
+ private:
+  friend class Connection;
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+struct DatabaseOptions {
+  /// Folder that holds `v<version>/<platform>/<name>.duckdb_extension`.
+  std::string extension_folder;
+  /// DuckDB's spelling ("4GB", "80%"); empty keeps its default.
+  std::string memory_limit;
+  /// 0: one per core.
+  int threads = 0;
+  /// Where large operations spill; empty switches spilling off.
+  std::string temp_folder;
+  std::string temp_limit;
+};
+
+class Connection;
+
+/// One in-memory DuckDB instance. Threads: safe; each thread takes its own Connection.
+class Database : public std::enable_shared_from_this<Database> {
+ public:
+  /// Opens an in-memory instance: TimeZone UTC, no autoinstall, no autoload.
+  static Outcome<std::shared_ptr<Database>> open(const DatabaseOptions& options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  /// Loads one of weir's extensions (`ducklake`, `sqlite_scanner`, `postgres_scanner`, `httpfs`) once. Callers that must trust the
+  /// file verify it first (run/ does, against the record that setup wrote).
+  Outcome<void> load(std::string_view extension);
+  Outcome<Connection> connect();
+
+  static std::string version();
+
+ private:
+  Database() = default;
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+/// One connection. Threads: one statement at a time; `interrupt` and `progress` may be called from any thread.
+class Connection {
+ public:
+  Connection(Connection&&) noexcept;
+  Connection& operator=(Connection&&) noexcept;
+  ~Connection();
+
+  /// Runs one or more statements and returns the rows of the last.
+  Outcome<Rows> query(const Sql& sql);
+  /// The same where the rows do not matter; returns the number of changed rows.
+  Outcome<std::int64_t> execute(const Sql& sql);
+  /// The columns the last statement would return, without running it. Requires: exactly one statement.
+  Outcome<std::vector<Column>> describe(const Sql& sql);
+  /// Number of statements DuckDB's parser sees in the text.
+  Outcome<std::size_t> count_statements(const Sql& sql);
+
+  /// Stops the running statement; it then fails with FailureType::Interrupt. The connection stays usable.
+  void interrupt() const;
+  /// Share done of the running statement, 0 to 1; nothing when unknown.
+  std::optional<double> progress() const;
+
+ private:
+  friend class Database;
+  Connection();
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+/// Rolls back unless told to commit. After an execution error DuckDB reports a COMMIT as done and commits nothing, therefore
+/// callers stop at the first failure and let this roll back.
+class Transaction {
+ public:
+  static Outcome<Transaction> begin(Connection& connection);
+  Transaction(Transaction&& other) noexcept : connection_(other.connection_) { other.connection_ = nullptr; }
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  Outcome<void> commit();
+  void rollback();
+
+ private:
+  explicit Transaction(Connection& connection) : connection_(&connection) {}
+  Connection* connection_;
+};
+
+}  // namespace weir::duck

@@ -1,0 +1,161 @@
+// The lakes of a project inside one DuckDB instance: each attached twice, once READ_ONLY under a reserved name that user SQL is spliced
+// to, once read-write under a name with a random part that only publishing code learns. Beside them a memory database for stages.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "duck/database.h"
+#include "project/asset.h"
+#include "project/config.h"
+
+namespace weir::lake {
+
+/// Name of the memory database that holds small stages, deltas and after-image views; visible to every connection.
+inline constexpr std::string_view kStageDatabase = "_weir_stage";
+/// The partition column that weir appends.
+inline constexpr std::string_view kPartitionColumn = "_wm_partition";
+
+struct ColumnState {
+  std::string name;
+  std::string type;  // DuckDB's spelling, as duck::Column
+  bool nullable = true;
+  std::optional<std::string> default_sql;
+  std::optional<std::string> comment;
+  friend bool operator==(const ColumnState&, const ColumnState&) = default;
+};
+
+/// One table or view of a lake, as of one version.
+struct TableState {
+  bool exists = false;
+  bool is_view = false;
+  std::int64_t table_id = 0;
+  /// The newest lake version whose changes name this table.
+  std::int64_t version = 0;
+  /// All columns in physical order, the partition column included.
+  std::vector<ColumnState> columns;
+  /// Columns of the partition spec (identity transforms) and whether there are others.
+  std::vector<std::string> partitioned_by;
+  bool has_other_partitioning = false;
+  std::vector<std::string> sorted_by;  // expressions
+  std::optional<std::string> comment;
+  /// Absolute folder (or s3 prefix) of the table's data files, ending in '/'; where a new table of a plain name will have it if it does not exist.
+  std::string folder;
+  /// False for a table whose name is not plain: DuckLake chooses its folder anew on every replace, so it is written by INSERT.
+  bool has_plain_folder = true;
+  std::int64_t rows = 0;  // live rows by the files' records and deletes
+
+  const ColumnState* column(std::string_view name) const;  // without case
+  bool is_partitioned() const;                             // by kPartitionColumn
+};
+
+/// One version of a lake.
+struct VersionRecord {
+  std::int64_t version = 0;
+  std::string time;
+  std::string author;
+  std::string message;
+  std::string extra_info;  // JSON of a weir commit record, or what a foreign writer left
+  std::string changes;     // DuckLake's own list
+  std::int64_t rows_added = 0;
+  std::int64_t rows_removed = 0;
+};
+
+/// The lock that serialises writers of one lake across processes: flock on a file beside a SQLite catalog, an advisory lock on a
+/// connection of its own for PostgreSQL. Released on destruction.
+class LakeLock {
+ public:
+  virtual ~LakeLock() = default;
+  /// False if the connection that holds it was lost: roll back.
+  virtual bool is_held() = 0;
+};
+
+/// One attached lake. Threads: const members are safe; connections are the caller's.
+class Lake {
+ public:
+  const LakeConfig& config() const { return config_; }
+  const std::string& name() const { return config_.name; }
+
+  /// The relation for reading, under the reserved READ_ONLY attachment.
+  duck::TableName readable(const std::string& schema, const std::string& table) const { return {reader_, schema, table}; }
+  /// The relation for writing.
+  duck::TableName writable(const std::string& schema, const std::string& table) const { return {writer_, schema, table}; }
+  const std::string& reader() const { return reader_; }
+  const std::string& writer() const { return writer_; }
+  /// A table of the metadata database (`ducklake_snapshot`, …), read only.
+  duck::TableName metadata(const std::string& table) const { return {metadata_, {}, table}; }
+
+  /// The version that the connection's transaction reads (pins it on first use).
+  /// Errors: W6003 the lake cannot be read.
+  Result<std::int64_t> current_version(duck::Connection& connection) const;
+
+  /// The state of several assets in one look, at version `at` (pass current_version); key is Asset::key(). Every asked asset is in the map.
+  Result<std::map<std::string, TableState>> observe(duck::Connection& connection, const std::vector<Asset>& assets, std::int64_t at) const;
+
+  /// Newest version per table key among versions > `after`, for tables that live now; and the newest version of the lake.
+  struct Changes {
+    std::int64_t newest = 0;
+    std::map<std::string, std::int64_t> tables;
+  };
+  Result<Changes> changes_after(duck::Connection& connection, std::int64_t after) const;
+
+  /// Versions whose changes name the asset's table (all of them if nothing), newest first.
+  Result<std::vector<VersionRecord>> history(duck::Connection& connection, const std::optional<Asset>& asset, std::size_t limit) const;
+
+  /// Versions after `after` whose extra_info is a weir commit record, oldest first.
+  Result<std::vector<VersionRecord>> commits_after(duck::Connection& connection, std::int64_t after) const;
+
+  /// The version whose commit record carries `token`, among versions > `after`. Nothing: that commit did not happen.
+  Result<std::optional<std::int64_t>> version_of_token(duck::Connection& connection, const std::string& token, std::int64_t after) const;
+
+  /// Waits for the writers' lock, at most until `stop` turns true (checked every 20 ms).
+  /// Errors: W6103 interrupted while waiting, W6004 the lock cannot be taken (with the reason).
+  Result<std::unique_ptr<LakeLock>> lock(const std::atomic<bool>& stop) const;
+
+  /// Removes Parquet files under the data folder whose name starts with `prefix` and that the catalog does not know. Requires: lake lock held.
+  /// Returns how many.
+  Result<std::int64_t> remove_files(duck::Connection& connection, const std::string& prefix) const;
+  /// Removes files in `folder` that are newer than `since` (system clock, seconds) and unknown to the catalog: what DuckLake leaves of a failed write.
+  Result<std::int64_t> remove_strays(duck::Connection& connection, const std::string& folder, std::int64_t since) const;
+
+ private:
+  friend class Lakes;
+  LakeConfig config_;
+  std::string reader_;
+  std::string writer_;
+  std::string metadata_;
+};
+
+/// Opens the instance and attaches lakes on demand.
+class Lakes {
+ public:
+  struct Options {
+    std::string extension_folder;
+    bool write = false;  // attach the writers too; creates a lake that does not exist
+  };
+  /// Attaches every lake of the configuration, the stage database, and the configured databases read-only.
+  /// Errors: W6001 catalog cannot be opened (read-only, not a lake, no such server), W6002 made by a newer format, W6005 data path not writable,
+  /// W9001 an extension is missing or not the verified file.
+  static Result<std::unique_ptr<Lakes>> open(const Config& config, const Options& options);
+
+  duck::Database& database() { return *database_; }
+  Result<duck::Connection> connect();
+  /// Requires: a configured name (without case).
+  const Lake& lake(std::string_view name) const;
+  const std::vector<Lake>& all() const { return lakes_; }
+
+ private:
+  std::shared_ptr<duck::Database> database_;
+  std::vector<Lake> lakes_;
+};
+
+/// Turns a DuckDB failure about a lake into a diagnostic with secrets masked.
+Diagnostic explain(Code code, const std::string& doing, const duck::Failure& failure);
+
+}  // namespace weir::lake

@@ -1,0 +1,41 @@
+// Replaces byte ranges of user SQL and remembers where every byte of the result came from, so that an engine error lands on the user's line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/span.h"
+#include "duck/sql.h"
+
+namespace weir::parse {
+
+struct Replacement {
+  Span span;
+  std::string text;
+};
+
+/// User SQL with replacements made.
+class Spliced {
+ public:
+  /// `range` selects the part of `source` that is wanted; replacements outside it are ignored; they must not overlap.
+  static Spliced make(std::string_view source, Span range, std::vector<Replacement> replacements);
+
+  const std::string& text() const { return text_; }
+  duck::Sql sql() const { return duck::Sql::verbatim(text_); }
+  /// The place in the source that byte `at` of text() stands for (a whole replaced range for replaced bytes); nothing beyond the end.
+  std::optional<Span> source_of(std::uint32_t at) const;
+
+ private:
+  struct Piece {
+    std::uint32_t begin;
+    std::uint32_t end;
+    Span source;
+    bool replaced;
+  };
+  std::string text_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace weir::parse

@@ -1,0 +1,73 @@
+// weir.yaml, read and judged: every key known, every value of its type, every path absolute, every ${NAME} resolved.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace weir {
+
+/// A place that keeps tables: `sqlite:` path, `postgres://` connection string, or `duckdb:` path.
+struct DatabaseLocation {
+  enum class Kind { Sqlite, Postgres, DuckDb } kind = Kind::Sqlite;
+  /// Absolute path, or a libpq connection string (holds the password: never print it).
+  std::string target;
+  /// What may be printed.
+  std::string shown;
+};
+
+struct LakeConfig {
+  std::string name;
+  DatabaseLocation catalog;
+  /// Absolute folder or s3:// prefix, no trailing slash.
+  std::string data;
+  std::optional<std::string> retention;
+};
+
+struct Config {
+  /// Absolute path of the project folder.
+  std::string root;
+  std::string name;
+  bool strict = false;
+  std::vector<std::string> models;  // relative roots
+  std::vector<std::string> tests;
+  std::vector<LakeConfig> lakes;    // the first is the default
+  std::map<std::string, DatabaseLocation> databases;
+  std::map<std::string, std::string> storages;
+  /// Secret name -> its options, values resolved. Never printed.
+  std::map<std::string, std::map<std::string, std::string>> secrets;
+  DatabaseLocation state;
+  struct Environment {
+    std::string from = "prod";
+    std::vector<std::string> shared;
+  };
+  std::map<std::string, Environment> environments;
+  bool audit_after = false;
+  int jobs = 2;
+  std::string memory;
+  int threads = 0;
+  std::string temp_folder;
+  std::string temp_limit;
+  std::vector<std::string> allow_paths;  // absolute, or the single word "any"
+  bool contracts_are_errors = false;
+  bool always_commit = false;
+  bool samples = true;
+  std::vector<std::string> private_columns;
+
+  /// Nothing if there is no such lake (names compare without case).
+  const LakeConfig* lake(std::string_view name) const;
+  const LakeConfig& default_lake() const { return lakes.front(); }
+};
+
+/// Finds weir.yaml from `folder` upwards and returns its folder.
+/// Errors: W0001 none found.
+Result<std::string> find_project(const std::string& folder);
+
+/// Reads `root`/weir.yaml and `root`/.env. `warnings` receives what does not stop the work.
+/// Errors: W0002 not readable or not YAML, W0003 unknown key (with a suggestion), W0004 wrong type or value, W0005 unset variable, W0006 unsupported catalog.
+Result<Config> load_config(const std::string& root, Diagnostics& warnings);
+
+}  // namespace weir

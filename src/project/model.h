@@ -1,0 +1,205 @@
+// A model as its header and statements declare it, judged: what the rest of weir works with.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "calendar/partition.h"
+#include "parse/script.h"
+#include "project/asset.h"
+
+namespace weir {
+
+/// One file of the project, read once. Spans of its diagnostics and models point into `text`.
+struct Source {
+  /// Relative to the project folder, with `/`.
+  std::string path;
+  std::string text;
+  /// XXH3-64 of the bytes as hexadecimal text.
+  std::string hash;
+};
+
+enum class Plane { Managed, Manual, Virtual, View, Ephemeral, Table, File };
+enum class Strategy { Replace, Merge, Append, History, FullMerge, HashMerge, IncrementalByTime };
+enum class Duplicates { Keep, Fail, First, Last };
+enum class SchemaChange { Warn, Ignore, Fail, Sync };
+enum class AuditWhen { Before, After };
+
+std::string_view name_of(Plane plane);
+std::string_view name_of(Strategy strategy);
+std::string_view name_of(Duplicates duplicates);
+std::string_view name_of(SchemaChange mode);
+
+enum class TestKind { Unique, NotNull, AcceptedValues, Relationships, Range, Pattern, Expression, Freshness, RowCount, Custom, Sql };
+enum class TestSeverity { Error, Warn, Info };
+enum class TestScope { Slice, Table };
+
+struct Test {
+  TestKind kind = TestKind::NotNull;
+  /// `unique(id)`, `relationships(sku -> main.dim.sku)`, `custom(tests/sane)`, or the user's own name.
+  std::string name;
+  std::vector<std::string> columns;
+  std::vector<std::string> values;         // AcceptedValues
+  std::optional<Asset> reference;          // Relationships
+  std::string reference_column;
+  std::optional<std::string> minimum;      // Range (SQL literal text), RowCount (number)
+  std::optional<std::string> maximum;
+  std::string text;                        // Pattern: regular expression; Expression: predicate; Sql: query; Freshness: max age; Custom: path
+  std::string where;                       // predicate; empty: all rows
+  TestSeverity severity = TestSeverity::Error;
+  TestScope scope = TestScope::Slice;
+  std::int64_t tolerated_rows = 0;         // max: n
+  std::optional<double> tolerated_share;   // max: 1% is 0.01
+  Span span;
+};
+
+/// `-- $cutoff (date) = 2024-01-01`
+struct Argument {
+  std::string name;
+  std::string type;
+  std::optional<std::string> default_value;
+  Span span;
+};
+
+/// `on <asset> [debounce=]`, or a native kind such as `schedule`.
+struct Trigger {
+  std::optional<Asset> asset;
+  std::string native_kind;
+  std::string debounce;
+  Span span;
+};
+
+struct Metric {
+  bool is_measure = true;
+  std::string name;
+  std::string expression;
+  std::string filter;
+  std::string description;
+  std::string unit;
+  std::string format;
+  Span span;
+};
+
+/// `column out <- asset.col, …`
+struct DeclaredLineage {
+  std::string output;
+  std::vector<std::pair<Asset, std::string>> sources;
+  Span span;
+};
+
+struct ContractColumn {
+  std::string name;
+  std::optional<std::string> type;
+  Span span;
+};
+
+/// A table of the lake (or another asset) that the model's SQL reads, by position.
+struct Reference {
+  Asset asset;
+  /// Index into Model::script.statements.
+  std::size_t statement = 0;
+  /// The name in the source to be replaced.
+  Span span;
+  /// Alias to add behind the replacement so that unqualified and table-qualified columns keep binding; empty if the user gave one.
+  std::string alias;
+  std::optional<std::int64_t> version;
+  bool has_at = false;
+};
+
+/// A column qualifier (`dl.orders.` or `dl.main.orders.`) to be cut down to the table's alias.
+struct QualifierCut {
+  Span span;
+  std::string alias;
+};
+
+struct Model {
+  /// "sales/orders_daily": the file's path below its root without extension.
+  std::string path;
+  std::shared_ptr<const Source> source;
+
+  Plane plane = Plane::Virtual;
+  Strategy strategy = Strategy::Replace;
+  /// The asset it produces: the materialize target, or the relation of an owned model in the default lake. Nothing for ephemeral and file.
+  std::optional<Asset> target;
+  Span target_span;
+
+  std::vector<std::string> key;
+  std::vector<std::string> track;
+  std::vector<std::string> order;
+  bool deletes_close = false;
+  bool keep_hash = false;  // hash: true
+  Duplicates duplicates = Duplicates::Keep;
+  SchemaChange on_schema_change = SchemaChange::Warn;
+  std::optional<AuditWhen> audit;  // nothing: the project's
+  std::optional<calendar::Partitioning> partitioning;
+
+  // Owned and terminal planes, windows.
+  std::string time_column;
+  std::string interval;
+  std::string lookback;
+  std::string backfill;
+  std::string file_path;
+  std::string file_format;
+  std::vector<std::string> environments;
+
+  bool is_pipeline = false;
+  bool is_macro_library = false;
+  std::vector<std::string> uses;
+  std::vector<Trigger> triggers;
+  bool trigger_all = false;
+  bool mute_all = false;
+  std::vector<Asset> muted;
+  std::string freshness;
+  std::string debounce;
+  int retry_count = 0;
+  std::string retry_delay;
+  std::vector<std::string> tags;
+  std::string owner;
+  std::string description;
+  std::string schedule_cron;
+  std::string schedule_every;
+  std::string schedule_tz;
+
+  std::vector<Test> tests;
+  std::vector<Argument> arguments;
+  std::vector<Metric> metrics;
+  std::vector<DeclaredLineage> lineage;
+  std::vector<ContractColumn> contract;
+  bool contract_exact = false;
+
+  /// Statements with spans into source->text. For managed and owned planes the last is the result query.
+  parse::Script script;
+  std::vector<Reference> references;
+  std::vector<QualifierCut> cuts;
+  /// Places of the token {partition} that are to be replaced, with the text form each needs.
+  enum class TokenForm { Literal, Text };
+  struct Token {
+    std::string name;  // "partition", "window_start", "window_end"
+    TokenForm form = TokenForm::Literal;
+    Span span;
+  };
+  std::vector<Token> tokens;
+
+  /// Functions whose result may change without any input changing (`now()`, `random()`, network readers): never `fresh`.
+  bool is_volatile = false;
+  /// Constant file names and globs that the query reads, as written; nothing if some reader's argument is not constant.
+  std::optional<std::vector<std::string>> files;
+
+  bool is_history() const { return strategy == Strategy::History; }
+  /// The result statement. Requires: a plane other than manual.
+  const parse::Statement& result() const { return script.statements.back(); }
+};
+
+/// A custom test: a file that a data_test names, or that reads `_wm_target`.
+struct CustomTest {
+  std::string path;
+  std::shared_ptr<const Source> source;
+  parse::Script script;
+};
+
+}  // namespace weir

@@ -1,0 +1,41 @@
+// A whole project, compiled as far as parsing goes: configuration, models, custom tests, and everything there is to say about them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "duck/database.h"
+#include "project/config.h"
+#include "project/model.h"
+
+namespace weir {
+
+struct Project {
+  Config config;
+  /// Sorted by path. Files with errors are missing here; their diagnostics say why.
+  std::vector<Model> models;
+  std::vector<CustomTest> custom_tests;
+  /// All files, models or not, so that any diagnostic can show its line.
+  std::vector<std::shared_ptr<const Source>> sources;
+  /// Everything found in all files, sorted by path and position. May hold errors: `check` prints them all, `run` refuses.
+  Diagnostics diagnostics;
+
+  const Source* source(std::string_view path) const;
+};
+
+/// Opens DuckDB only when something is not in the cache.
+class ParserProvider {
+ public:
+  virtual ~ParserProvider() = default;
+  virtual duck::Outcome<duck::Connection*> connection() = 0;
+};
+
+/// Discovers, reads, parses and judges every file of the project. Results per file are kept in `.weir/cache` by content hash; an unchanged
+/// project starts no DuckDB. Errors only for what prevents looking at all (configuration, unreadable folder).
+Result<Project> load_project(const std::string& root, ParserProvider& parser);
+
+/// Finds one model by path or unique short name.
+/// Errors: W2010 unknown (with the nearest names), W2011 ambiguous (lists the candidates).
+Result<const Model*> find_model(const Project& project, std::string_view name);
+
+}  // namespace weir

@@ -1,0 +1,77 @@
+// From a stage to a commit: what publishing will change (the effect, with its after-image), and the statements that do it.
+// One file per strategy; each prepares against one version of the target and can be prepared again when somebody else wrote meanwhile.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "build/stage.h"
+#include "duck/database.h"
+#include "lake/lakes.h"
+#include "project/model.h"
+
+namespace weir::publish {
+
+struct Counts {
+  std::optional<std::int64_t> inserted;
+  std::optional<std::int64_t> updated;
+  std::optional<std::int64_t> deleted;
+  std::optional<std::int64_t> closed;
+  std::optional<std::int64_t> unchanged;
+};
+
+struct PrepareRequest {
+  const Model& model;
+  const build::Stage& stage;
+  const lake::Lake& lake;
+  /// The target at the version that `clean`'s transaction reads.
+  lake::TableState target;
+  /// Content recorded for the slice at the target's current version; nothing if unknown or unproven.
+  std::optional<build::Content> recorded;
+  /// Effective time of the run for history: UTC microseconds since the epoch.
+  std::int64_t effective_micros = 0;
+  bool always_commit = false;
+  /// Names the delta tables: unique per step in the instance.
+  std::string prefix;
+};
+
+/// What publishing a stage does to its target.
+struct Effect {
+  /// False: the strategy found no difference; no commit, status `unchanged`.
+  bool changes = true;
+  Counts counts;
+  /// Rows of the slice after the write.
+  std::int64_t rows = 0;
+  /// SELECT-able relations of the memory database, valid while the target stays at the version prepared against:
+  /// what this run is responsible for (the partition as it will be; current rows of a history; else the whole table) …
+  duck::Sql slice_image;
+  /// … and the whole table as it will be, partition column included.
+  duck::Sql table_image;
+  /// Columns of table_image in physical order.
+  std::vector<lake::ColumnState> columns;
+  /// Content of the slice after the write, for the ledger and the commit record (replace only).
+  std::optional<build::Content> content;
+  /// Duplicate keys kept, the clock went back, …
+  Diagnostics warnings;
+  /// Objects of the memory database to drop afterwards.
+  std::vector<duck::TableName> scratch_tables;
+  std::vector<duck::TableName> scratch_views;
+  /// The version of the target that this was prepared against.
+  std::int64_t target_version = 0;
+};
+
+/// Computes the effect on a clean connection (no user macros), inside a read transaction that sees `request.target`.
+/// Errors: W6010 duplicate keys under `fail` or a tie under first/last (with a sample), W6011 a key column that the query does not return, W6012 history columns
+/// projected, W6013 history schema frozen, W6014 `<t>_current` is a table, W6015 the target is a view, W4201…
+Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request);
+
+/// Writes the effect. Requires: `writer` is inside a write transaction on the lake, under its lock, and the target is at effect.target_version.
+/// `alone`: the commit holds this step only (then keeping the table is cheap); in a large group recreating is.
+/// Errors: W6020 the engine failed; the caller rolls back.
+Result<void> write(duck::Connection& writer, const PrepareRequest& request, const Effect& effect, bool alone);
+
+void discard(duck::Connection& clean, const Effect& effect);
+
+}  // namespace weir::publish

@@ -1,0 +1,162 @@
+// The state store: runs, steps, slices, schemas, leases. What it holds about data can be rebuilt from the lakes.
+// SQLite (WAL) or PostgreSQL behind one code path (SOCI). All times are ISO 8601 UTC text with microseconds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace weir::state {
+
+struct RunRecord {
+  std::string run;  // sortable id, see new_run_id()
+  std::string environment;
+  std::string status;  // running | done | failed | cancelled
+  std::string started;
+  std::string finished;
+  std::string command;
+  std::string host;
+  std::int64_t pid = 0;
+  /// The whole result object of interfaces.md 3 once finished.
+  std::string result_json;
+};
+
+struct InputRecord {
+  std::string asset;    // key(), or "file:<path>"
+  std::string version;  // lake version, or file identity (size-mtime-inode)
+};
+
+/// The ledger: what one slice of one asset holds. Slice "" is the whole table.
+struct SliceRecord {
+  std::string environment;
+  std::string asset;
+  std::string slice;
+  std::string status;  // running | materialized | failed
+  std::string fingerprint;
+  std::string arguments_hash;
+  std::string run;
+  std::string model;
+  std::optional<std::int64_t> snapshot_id;
+  std::optional<std::int64_t> rows;
+  std::string updated;
+  std::string error;
+  std::int64_t tests_passed = 0;
+  std::vector<InputRecord> inputs;
+  /// content sums as JSON, see build/stage.h
+  std::string content;
+};
+
+struct StepRecord {
+  std::string run;
+  std::string model;
+  std::string asset;
+  std::string slice;
+  std::string status;
+  std::string token;
+  std::string started;
+  std::string finished;
+  /// The step's object of the run result.
+  std::string result_json;
+};
+
+struct SchemaRecord {
+  std::string environment;
+  std::string asset;
+  std::int64_t version = 0;
+  std::string columns_json;  // [{"name":…,"type":…}] in physical order, partition column left out
+  std::optional<std::int64_t> snapshot_id;
+  std::string run;
+  std::string captured;
+};
+
+struct TestRecord {
+  std::string run;
+  std::string model;
+  std::string asset;
+  std::string slice;
+  std::string test;
+  std::string status;
+  std::string severity;
+  std::int64_t violating = 0;
+  std::string sample_json;
+  std::int64_t ms = 0;
+  std::string at;
+};
+
+struct Lease {
+  std::string asset;
+  std::string slice;
+  std::string run;
+  std::string host;
+  std::int64_t pid = 0;
+  /// Grows with every claim of this slice; a write with an older number is refused.
+  std::int64_t fence = 0;
+  std::string heartbeat;
+};
+
+/// One connection to the store. Threads: safe (calls are serialised inside).
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Runs and steps.
+  virtual Result<void> put_run(const RunRecord& run) = 0;
+  virtual Result<std::optional<RunRecord>> run(const std::string& id) = 0;
+  /// Newest first.
+  virtual Result<std::vector<RunRecord>> runs(std::size_t limit) = 0;
+  /// Runs with status `running`.
+  virtual Result<std::vector<RunRecord>> open_runs() = 0;
+
+  /// Writes the outcome of many steps in one transaction: steps, slices, schema versions (a new one only when the ordered columns differ), tests.
+  struct Outcome {
+    std::vector<StepRecord> steps;
+    std::vector<SliceRecord> slices;
+    std::vector<SchemaRecord> schemas;  // version is chosen by the store
+    std::vector<TestRecord> tests;
+  };
+  virtual Result<void> record(const Outcome& outcome) = 0;
+  virtual Result<std::vector<StepRecord>> steps(const std::string& run) = 0;
+
+  // Ledger.
+  /// All slices of an environment, or of one asset; sorted by asset and slice.
+  virtual Result<std::vector<SliceRecord>> slices(const std::string& environment, const std::optional<std::string>& asset) = 0;
+  virtual Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) = 0;
+  virtual Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) = 0;
+
+  // Reconciliation with the lakes' commit records.
+  virtual Result<std::int64_t> reconciled_version(const std::string& lake) = 0;  // 0: never
+  virtual Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) = 0;
+
+  // Leases.
+  /// Claims many slices at once, all or none. Returns the leases with their fencing numbers, in order.
+  /// A slice whose holder is in `dead_runs` or whose heartbeat is older than 30 s (other host) is taken over.
+  /// Errors: W6101 held by a live run (names it, its host and since when).
+  virtual Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted, const std::vector<std::string>& dead_runs) = 0;
+  /// Errors: W6102 the lease was taken over: the write must not happen.
+  virtual Result<void> check(const std::vector<Lease>& held) = 0;
+  virtual Result<void> heartbeat(const std::string& run) = 0;
+  virtual Result<void> release(const std::string& run) = 0;
+  virtual Result<std::vector<Lease>> leases() = 0;
+
+  /// Forgets slices, schemas and reconciled versions (before `weir state rebuild`).
+  virtual Result<void> clear_ledger() = 0;
+  virtual std::string describe() const = 0;  // for doctor, without password
+  virtual Result<int> schema_version() = 0;
+};
+
+/// Opens the store and migrates it. `target` is a file path or a libpq connection string; `schema` names the PostgreSQL schema to use.
+/// Errors: W7001 cannot be opened or written, W7002 made by a newer weir.
+Result<std::unique_ptr<Store>> open_store(bool postgres, const std::string& target, const std::string& shown);
+
+/// A new id: time-sortable, 26 characters of Crockford base 32 (ULID layout), unique across hosts.
+std::string new_run_id();
+/// Now, as the store writes it.
+std::string now_text();
+/// The identity of this host for leases: WEIR_HOST, or /etc/machine-id with the host name.
+std::string host_identity();
+
+}  // namespace weir::state
