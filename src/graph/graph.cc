@@ -1,0 +1,155 @@
+#include "graph/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <set>
+
+namespace weir {
+namespace {
+
+using Owners = std::map<std::string, std::size_t>;
+using Edges = std::vector<std::set<std::size_t>>;
+
+Diagnostic two_producers(const Model& first, const Model& second, const Asset& asset) {
+  Diagnostic found{.code = Code::W2001, .path = second.source->path, .span = second.target_span};
+  found.message =
+      fmt::format("{} is produced by two models: {} and {}", asset.uri(), first.source->path, second.source->path);
+  found.hint = "give one of them another target";
+  return found;
+}
+
+Result<Owners> owners_of(const std::vector<Model>& models) {
+  Owners owners;
+  Diagnostics problems;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    for (const Asset& asset : outputs_of(models[i])) {
+      const auto [at, is_new] = owners.emplace(asset.key(), i);
+      if (!is_new) problems.push_back(two_producers(models[at->second], models[i], asset));
+    }
+  }
+  if (!problems.empty()) return fail(std::move(problems));
+  return owners;
+}
+
+/// Producer indexes per model. A model that reads what it wrote before makes no edge.
+Edges edges_of(const std::vector<Model>& models, const Owners& owners) {
+  Edges producers(models.size());
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    for (const Asset& asset : inputs_of(models[i])) {
+      const auto owner = owners.find(asset.key());
+      if (owner != owners.end() && owner->second != i) producers[i].insert(owner->second);
+    }
+  }
+  return producers;
+}
+
+/// The members of one cycle among `left`: walking from reader to producer must come round.
+std::vector<std::size_t> cycle_among(const std::set<std::size_t>& left, const Edges& producers) {
+  std::vector<std::size_t> walk;
+  std::size_t at = *left.begin();
+  while (std::find(walk.begin(), walk.end(), at) == walk.end()) {
+    walk.push_back(at);
+    at = *std::find_if(producers[at].begin(), producers[at].end(), [&left](std::size_t p) { return left.contains(p); });
+  }
+  return {std::find(walk.begin(), walk.end(), at), walk.end()};
+}
+
+Diagnostic cycle(const std::vector<Model>& models, const std::vector<std::size_t>& members) {
+  const Model& blamed = models[members.front()];
+  std::string way = blamed.path;
+  for (auto member = members.rbegin(); member != members.rend(); ++member) way += " → " + models[*member].path;
+  Diagnostic found{.code = Code::W2003, .path = blamed.source->path};
+  found.message = fmt::format("these models read each other in a cycle: {}", way);
+  found.hint = "break it: let one of them read a source, or take an `on` line away";
+  for (const Reference& reference : blamed.references)
+    for (const std::size_t member : members)
+      for (const Asset& output : outputs_of(models[member]))
+        if (reference.asset == output) found.span = reference.span;
+  return found;
+}
+
+}  // namespace
+
+std::vector<Asset> inputs_of(const Model& model) {
+  std::vector<Asset> inputs;
+  std::set<std::string> seen;
+  const auto add = [&](const Asset& asset) {
+    if (seen.insert(asset.key()).second) inputs.push_back(asset);
+  };
+  for (const Reference& reference : model.references) add(reference.asset);
+  for (const Test& test : model.tests)
+    if (test.reference) add(*test.reference);
+  for (const Trigger& trigger : model.triggers)
+    if (trigger.asset) add(*trigger.asset);
+  return inputs;
+}
+
+std::vector<Asset> outputs_of(const Model& model) {
+  std::vector<Asset> outputs;
+  if (!model.target) return outputs;
+  outputs.push_back(*model.target);
+  if (model.is_history() && model.plane == Plane::Managed) {
+    Asset current = *model.target;
+    current.name += "_current";
+    outputs.push_back(std::move(current));
+  }
+  return outputs;
+}
+
+Result<Graph> Graph::link(std::vector<Model> models) {
+  std::sort(models.begin(), models.end(), [](const Model& a, const Model& b) { return a.path < b.path; });
+  WEIR_TRY(const Owners owners, owners_of(models));
+  const Edges producers = edges_of(models, owners);
+
+  std::vector<std::size_t> waits(models.size());
+  std::vector<std::vector<std::size_t>> readers(models.size());
+  std::set<std::size_t> left;
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    left.insert(i);
+    waits[i] = producers[i].size();
+    for (const std::size_t producer : producers[i]) readers[producer].push_back(i);
+    if (waits[i] == 0) ready.push(i);
+  }
+  std::vector<std::size_t> order;
+  while (!ready.empty()) {
+    const std::size_t at = ready.top();
+    ready.pop();
+    left.erase(at);
+    order.push_back(at);
+    for (const std::size_t reader : readers[at])
+      if (--waits[reader] == 0) ready.push(reader);
+  }
+  // What only reads from a cycle is left too, but not blamed.
+  if (!left.empty()) return fail(cycle(models, cycle_among(left, producers)));
+
+  std::vector<Model> ordered;
+  ordered.reserve(models.size());
+  for (const std::size_t at : order) ordered.push_back(std::move(models[at]));
+  Graph graph(std::move(ordered));
+  graph.index();
+  return graph;
+}
+
+void Graph::index() {
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    by_path_.emplace(models_[i].path, i);
+    for (const Asset& asset : outputs_of(models_[i])) by_asset_.emplace(asset.key(), i);
+  }
+  const Edges edges = edges_of(models_, by_asset_);
+  readers_.resize(models_.size());
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    producers_.emplace_back(edges[i].begin(), edges[i].end());
+    for (const std::size_t producer : edges[i]) readers_[producer].push_back(i);
+  }
+}
+
+const Model* Graph::producer(const Asset& asset) const {
+  const auto owner = by_asset_.find(asset.key());
+  return owner == by_asset_.end() ? nullptr : &models_[owner->second];
+}
+
+}  // namespace weir

@@ -1,0 +1,47 @@
+// Graph: which model reads which asset. Acyclic by construction: to hold one is proof that an order exists, so no later stage checks again.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "project/model.h"
+
+namespace weir {
+
+class Graph {
+ public:
+  /// Links every reference to the model that produces its asset, or leaves it a source. Edges come from reads in any statement, from
+  /// relationships tests, and from `on`.
+  /// Errors: W2001 two producers of one asset, W2003 cycle (blamed on a member, names all of them).
+  static Result<Graph> link(std::vector<Model> models);
+
+  /// Producers first; ties by path, so plans and goldens are stable.
+  const std::vector<Model>& models() const { return models_; }
+  /// Index of the model with this path. Requires: it exists.
+  std::size_t index_of(const std::string& path) const { return by_path_.at(path); }
+  /// Indexes of the models whose assets model `index` reads (or waits for by `on`), ascending.
+  const std::vector<std::size_t>& producers_of(std::size_t index) const { return producers_[index]; }
+  /// Indexes of the models that read what model `index` produces, ascending.
+  const std::vector<std::size_t>& readers_of(std::size_t index) const { return readers_[index]; }
+  /// The model that produces the asset (`<t>_current` is its history's), or nothing: a source.
+  const Model* producer(const Asset& asset) const;
+
+ private:
+  explicit Graph(std::vector<Model> ordered) : models_(std::move(ordered)) {}
+  void index();
+
+  std::vector<Model> models_;
+  std::map<std::string, std::size_t> by_path_;
+  std::map<std::string, std::size_t> by_asset_;
+  std::vector<std::vector<std::size_t>> producers_;
+  std::vector<std::vector<std::size_t>> readers_;
+};
+
+/// Every asset the model reads: references of its SQL, relationships tests, `on` triggers; without repeats, in order of appearance.
+std::vector<Asset> inputs_of(const Model& model);
+/// What the model produces: its target, and `<t>_current` beside a managed history.
+std::vector<Asset> outputs_of(const Model& model);
+
+}  // namespace weir

@@ -1,0 +1,81 @@
+// What a run will do and why: a pure function of the graph, the world and the options. Reads no clock and does no I/O; the same value is
+// explained by --dry-run and executed by run/.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+#include "project/model.h"
+#include "state/store.h"
+
+namespace weir::plan {
+
+/// What the lakes, the files and the ledger held when the run began.
+struct World {
+  struct LakeView {
+    std::int64_t newest = 0;
+    /// Asset key -> newest version that changed it, among versions after `since`.
+    std::map<std::string, std::int64_t> changed;
+    std::int64_t since = 0;
+  };
+  /// Lake name in lower case -> what it holds.
+  std::map<std::string, LakeView> lakes;
+  /// (asset key, slice) -> ledger row of the environment.
+  std::map<std::pair<std::string, std::string>, state::SliceRecord> slices;
+  /// File name or glob as the model writes it -> identity; nothing for one that cannot be told (remote, missing).
+  std::map<std::string, std::optional<std::string>> files;
+
+  const state::SliceRecord* slice(const std::string& asset, const std::string& slice_name) const;
+};
+
+struct Options {
+  bool force = false;
+  bool full_refresh = false;
+  /// Argument values per model path and for all ("" as path).
+  std::map<std::string, std::map<std::string, std::string>> arguments;
+  /// Resolved partition per model path of the selection; nothing: before its start, skip with the reason.
+  std::map<std::string, std::optional<std::string>> partitions;
+};
+
+enum class Action { Build, Fresh, Skip };
+
+struct Step {
+  std::size_t id = 0;
+  const Model* model = nullptr;
+  /// "" for the whole table.
+  std::string slice;
+  Action action = Action::Build;
+  /// In words, always.
+  std::string reason;
+  /// Steps of this plan whose output it reads, ascending.
+  std::vector<std::size_t> reads;
+  std::string fingerprint;
+  std::string arguments_hash;
+  /// Argument values with defaults applied; a missing one is absent (NULL).
+  std::map<std::string, std::string> arguments;
+};
+
+struct Plan {
+  /// Producers first.
+  std::vector<Step> steps;
+  /// Asset key (also of `<t>_current`) -> step that produces it.
+  std::map<std::string, std::size_t> producers;
+};
+
+/// Plans the selected models in the graph's order.
+/// Errors: W8004 an argument that no selected model declares.
+Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected,
+                       const std::map<std::string, std::string>& fingerprints, const World& world, const Options& options);
+
+/// Why the step must be built, or nothing if nothing that it depends on can have changed. Inputs produced by steps of the plan are judged by
+/// `ended`: step id -> the version its output has after ending unchanged or fresh; a producer missing there may change its output.
+std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, const World& world, bool force,
+                                           const std::map<std::size_t, std::int64_t>& ended);
+
+}  // namespace weir::plan

@@ -1,0 +1,92 @@
+// What a run did: the object that `weir run --json` prints, that the state store keeps, and that the terminal's lines are made of.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/audit.h"
+#include "base/diagnostic.h"
+#include "build/stage.h"
+#include "publish/strategy.h"
+
+namespace weir::run {
+
+enum class Status { Materialized, Unchanged, Fresh, Skipped, Gated, Failed, Cancelled };
+std::string_view name_of(Status status);
+
+struct Input {
+  Asset asset;
+  /// The lake version that the step read; for an input taken from a step of the same run, the version of that step's commit.
+  std::int64_t version = 0;
+  std::string partition;
+};
+
+struct StepReport {
+  std::string model;
+  /// URI of the target.
+  std::string materialized;
+  std::string partition;
+  Status status = Status::Skipped;
+  std::string reason;
+  std::string strategy;
+  std::optional<std::int64_t> rows;
+  publish::Counts counts;
+  std::optional<std::int64_t> snapshot_id;
+  std::vector<duck::Column> output_schema;
+  std::optional<build::Drift> drift;
+  std::vector<audit::Verdict> tests;
+  std::vector<Input> inputs;
+  std::int64_t bytes = 0;
+  struct {
+    std::int64_t wait = 0;
+    std::int64_t compute = 0;
+    std::int64_t audit = 0;
+    std::int64_t commit = 0;
+  } ms;
+  /// Filled when failed: the message that names counts only, and the diagnostics behind it.
+  std::string error;
+  Diagnostics errors;
+  Diagnostics notes;
+  /// Manual scripts: rows of the last statement as JSON, at most 1,000, and the versions their commits made.
+  std::string result_json;
+  std::vector<std::int64_t> versions;
+  std::string started;
+  std::string finished;
+};
+
+struct RunReport {
+  std::string run;
+  std::string environment;
+  std::string status;  // done | failed | cancelled
+  std::string started;
+  std::string finished;
+  std::vector<StepReport> steps;
+};
+
+nlohmann::json to_json(const StepReport& step);
+nlohmann::json to_json(const RunReport& run);
+nlohmann::json to_json(const audit::Verdict& verdict);
+
+/// Receives what happens while it happens. Called from one thread at a time.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  virtual void started(std::size_t /*steps*/) {}
+  /// A step began; `done` may be asked for the share done until it ended.
+  virtual void step_started(const std::string& /*label*/) {}
+  virtual void step_ended(const StepReport& /*step*/) {}
+  /// About ten times a second: labels of running steps with their share done.
+  struct Running {
+    std::string label;
+    std::string doing;
+    std::optional<double> share;
+    double seconds = 0;
+  };
+  virtual void tick(const std::vector<Running>& /*running*/, std::size_t /*ended*/, std::size_t /*total*/) {}
+  virtual void message(const std::string& /*text*/) {}
+};
+
+}  // namespace weir::run
