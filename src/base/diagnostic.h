@@ -35,11 +35,11 @@ struct Diagnostic {
   /// What is wrong, in the user's words; one sentence, no trailing full stop.
   std::string message;
   /// Path of the file it is about, relative to the project where it lies inside; empty if it is about none.
-  std::string path;
+  std::string path = {};
   /// Bytes of that file; empty when the whole file is meant.
-  Span span;
+  Span span = {};
   /// What to type or do about it; may be empty.
-  std::string hint;
+  std::string hint = {};
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -7,16 +7,17 @@
 
 namespace weir {
 
-enum class AssetKind { Lake, Datatable, Storage };
+/// Other is a thing that weir only names in its graph: res://, volume://, dbt://.
+enum class AssetKind { Lake, Datatable, Storage, Other };
 
 /// One asset. Names keep the user's case and compare without it.
 struct Asset {
   AssetKind kind = AssetKind::Lake;
-  /// Lake or database name as configured; empty for the default storage.
+  /// Lake or database name as configured; storage or bucket, empty for the default storage; the scheme of Other.
   std::string place;
-  /// `main` where the URI names none.
+  /// `main` where the URI names none; empty for what is no table.
   std::string schema;
-  /// Table, or the key of a storage object.
+  /// Table, or the key of a storage object; empty if the URI names a lake or database alone.
   std::string name;
 
   /// The canonical URI, for example "ducklake://main/main.orders".
