@@ -2,7 +2,7 @@
 set(WEIR_LIBRARIES_OF_duck duckdb nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_io OpenSSL::Crypto PkgConfig::XXHASH)
 set(WEIR_LIBRARIES_OF_text nlohmann_json::nlohmann_json)
-set(WEIR_LIBRARIES_OF_calendar date::date date::date-tz)
+set(WEIR_LIBRARIES_OF_calendar date::date date::date-tz nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_parse nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_project PkgConfig::YAML nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_state SOCI::soci_core SOCI::soci_sqlite3 SOCI::soci_postgresql PkgConfig::SQLITE PkgConfig::PQ nlohmann_json::nlohmann_json)

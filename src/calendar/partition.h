@@ -2,12 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/span.h"
 
 namespace weir::calendar {
 
@@ -23,7 +25,8 @@ std::optional<PartitionKind> kind_named(std::string_view name);
 struct Partitioning {
   PartitionKind kind = PartitionKind::Daily;
   std::string tz = "UTC";
-  /// strftime form of the identity: the kind's default unless `format=` was given. Empty for dynamic; quarterly is "%Y-Qn" where n is the quarter.
+  /// strftime form of the identity: the kind's default unless `format=` was given. Empty for dynamic; in a quarterly one `Qn` stands for Q1 to Q4 (default "%Y-Qn"):
+  /// SQL renders it as replace(strftime(ts, format), 'Qn', 'Q' || quarter(ts)).
   std::string format;
   bool has_own_format = false;
   std::optional<std::string> start;  // YYYY-MM-DD
@@ -48,7 +51,8 @@ struct Slot {
   /// Half-open range of local wall time, for the predicate beside the token: "YYYY-MM-DD HH:MM:SS".
   std::string local_begin;
   std::string local_end;
-  /// The same in UTC, for TIMESTAMPTZ columns.
+  /// The same in UTC, for TIMESTAMPTZ columns: the smallest range that holds all of it. Slots tile real time, save where clocks went back over
+  /// a period's border (Saint John's before 2011): there two neighbours overlap by minutes, and only the identity tells their rows apart.
   Instant begin;
   Instant end;
 };
@@ -58,11 +62,14 @@ struct Slot {
 Result<Slot> slot_named(const Partitioning& partitioning, std::string_view identity);
 
 /// Every partition from the one holding or named `from` to the one holding or named `to`, both included, in order, respecting start and end.
-/// `from` and `to` are identities or dates (YYYY-MM-DD). Errors: W0153; W0155 from after to; W0156 a dynamic kind has no range.
+/// `from` and `to` are identities or dates (YYYY-MM-DD; an hourly range takes in all hours of both days). Hours that clocks skip are left out. Errors: W0153; W0155 from after to; W0156 a dynamic kind has no range.
 Result<std::vector<Slot>> slots_between(const Partitioning& partitioning, std::string_view from, std::string_view to);
 
-/// True if `identity` lies before `start` or after `end`.
+/// True if the slot lies wholly before `start` or after `end`, the two days included.
 bool is_outside(const Partitioning& partitioning, const Slot& slot);
+
+/// The date that clocks in the partitioning's zone show at `instant`, YYYY-MM-DD.
+std::string local_date_of(const Partitioning& partitioning, Instant instant);
 
 /// Reads an instant: "2026-05-16T00:30Z", with offset, or without one (UTC). Errors: W0157.
 Result<Instant> parse_instant(std::string_view text);
