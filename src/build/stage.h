@@ -71,6 +71,9 @@ struct StageRequest {
   bool follows_query = false;
   /// Folders that readers and COPY may touch; empty: project folder only is not enforced.
   std::string scratch_folder;
+  /// Values may appear in messages, except those of private columns (weir.yaml).
+  bool samples = true;
+  std::vector<std::string> private_columns;
 };
 
 struct Stage {

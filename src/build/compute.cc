@@ -1,0 +1,233 @@
+// The walk of one slice: setup, gate, types, rows, proof. Each pass leaves an invariant for the next:
+//   setup    the step's connection has the user's temporary objects; every query in them passed the gate
+//   result   the query's names and types are known, and nothing it calls is forbidden
+//   layout   every column has the name and type of the lake, or the step has failed before anything was computed
+//   fill     the rows exist once: in the memory database, or as files that no catalog knows
+//   proof    every cast kept its value, every NOT NULL holds, every interval survives the lake's precision
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "build/content.h"
+#include "build/files.h"
+#include "build/gate.h"
+#include "build/layout.h"
+#include "build/names.h"
+#include "build/types.h"
+#include "build/work.h"
+
+namespace weir::build {
+namespace {
+
+constexpr std::size_t kSampleSize = 5;
+
+// The name of the writer is a secret of publishing code, the reader's name means nothing to a user: engine messages may hold both.
+std::string without_attachments(std::string message, const lake::Lake& lake) {
+  for (const std::string& name : {lake.writer(), lake.reader()}) {
+    if (name.empty()) continue;
+    for (auto at = message.find(name); at != std::string::npos; at = message.find(name, at + lake.name().size())) message.replace(at, name.size(), lake.name());
+  }
+  return message;
+}
+
+// The statement of the model that a spliced text begins in; nothing for text that weir wrote.
+const parse::Statement* statement_of(const Model& model, const parse::Spliced& sql) {
+  for (std::uint32_t at = 0; at < sql.text().size(); ++at) {
+    const auto place = sql.source_of(at);
+    if (!place) continue;
+    for (const auto& statement : model.script.statements)
+      if (place->begin >= statement.span.begin && place->begin < statement.span.end) return &statement;
+  }
+  return nullptr;
+}
+
+// The part of a spliced CREATE TEMP … AS that is the query.
+duck::Sql query_part(const parse::Spliced& sql, const parse::Statement& statement) {
+  for (std::uint32_t at = 0; at < sql.text().size(); ++at) {
+    const auto place = sql.source_of(at);
+    if (place && place->begin >= statement.query.begin && place->begin < statement.query.end) return duck::Sql::verbatim(sql.text().substr(at));
+  }
+  return {};
+}
+
+Result<void> run_setup(Work& work) {
+  for (const parse::Spliced& sql : work.request.setup) {
+    const parse::Statement* statement = statement_of(work.request.model, sql);
+    if (statement != nullptr && (statement->kind == parse::StatementKind::CreateTempTable || statement->kind == parse::StatementKind::CreateTempView)) {
+      if (const duck::Sql query = query_part(sql, *statement); !query.empty()) {
+        auto plan = bind_plan(work.connection, query);
+        if (!plan) return work.failed(plan.error(), sql, std::nullopt);
+        WEIR_CHECK(judge(*plan, work.request.model, *statement));
+      }
+    }
+    if (auto done = work.connection.execute(sql.sql()); !done) return work.failed(done.error(), sql, 0);
+  }
+  return {};
+}
+
+// Names and types of the result. A PIVOT without IN list stands for several statements, which DuckDB cannot describe: it is computed into a
+// table of its own first, still once, and the stage is taken from there.
+Result<std::vector<duck::Column>> bind_result(Work& work) {
+  const StageRequest& request = work.request;
+  auto columns = work.connection.describe(request.query.sql());
+  if (!columns) {
+    const auto statements = work.connection.count_statements(request.query.sql());
+    if (!statements || *statements < 2) return work.failed(columns.error(), request.query, 0);
+    WEIR_CHECK(judge({}, request.model, request.model.result()));
+    const duck::TableName raw{std::string(lake::kStageDatabase), "main", fmt::format("weir-{}-{}-raw", request.run, request.step)};
+    const duck::Sql head("CREATE OR REPLACE TABLE {} AS ", raw);
+    if (auto done = work.connection.execute({"{}{}", head, request.query.sql()}); !done) return work.failed(done.error(), request.query, head.text().size());
+    work.raw = raw;
+    work.query = duck::Sql("FROM {}", raw);
+    columns = work.connection.describe(work.query);
+    if (!columns) return work.failed(columns.error(), request.query, std::nullopt);
+    return std::move(*columns);
+  }
+  auto plan = bind_plan(work.connection, request.query.sql());
+  if (!plan) return work.failed(plan.error(), request.query, std::nullopt);
+  WEIR_CHECK(judge(*plan, request.model, request.model.result()));
+  work.has_collation = plan->has_collation;
+  return std::move(*columns);
+}
+
+Result<void> fill_memory(Work& work, const Layout& layout, Stage& stage) {
+  const duck::Sql head("CREATE OR REPLACE TABLE {} AS SELECT {} FROM (", stage.table, select_list(layout, work.request, work.lost_prefix));
+  auto done = work.connection.execute({"{}{}\n) AS result", head, work.query});
+  if (!done) return work.failed(done.error(), work.request.query, head.text().size());
+  return {};
+}
+
+// Values that a cast changed were kept beside it; afterwards the proof columns go.
+Result<void> prove_casts(Work& work, const Layout& layout, const Stage& stage) {
+  Diagnostics errors;
+  for (std::size_t i = 0; i < layout.cells.size(); ++i) {
+    if (!layout.cells[i].needs_proof) continue;
+    const duck::Identifier lost(work.lost_prefix + std::to_string(i));
+    auto rows = work.connection.query(duck::Sql("SELECT CAST(system.main.count({}) AS BIGINT) FROM {}", lost, stage.table));
+    if (!rows) return work.failed(rows.error(), work.request.query, std::nullopt);
+    if (const std::int64_t count = rows->integer(0, 0); count > 0) {
+      auto sample = work.connection.query(duck::Sql("SELECT DISTINCT {} FROM {} WHERE {} IS NOT NULL ORDER BY ALL LIMIT {}", lost, stage.table, lost, kSampleSize));
+      if (!sample) return work.failed(sample.error(), work.request.query, std::nullopt);
+      errors.push_back(work.lost_values(layout.cells[i], count, *sample));
+    }
+    if (auto done = work.connection.execute(duck::Sql("ALTER TABLE {} DROP COLUMN {}", stage.table, lost)); !done) return work.failed(done.error(), work.request.query, std::nullopt);
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
+}
+
+Result<void> check_required(Work& work, const Layout& layout, const Stage& stage) {
+  Diagnostics errors;
+  for (const Cell& cell : layout.cells) {
+    if (!cell.is_required) continue;
+    const std::int64_t nulls = stage.content.columns.at(cell.name).nulls;
+    if (nulls == 0) continue;
+    auto sample = work.connection.query(duck::Sql("SELECT CAST(stage AS VARCHAR) FROM (SELECT {} FROM {}) AS stage WHERE stage.{} IS NULL LIMIT {}", sample_columns(layout, work.request), stage.relation, duck::Identifier(cell.name), kSampleSize));
+    if (!sample) return work.failed(sample.error(), work.request.query, std::nullopt);
+    errors.push_back(work.about(Code::W4203, fmt::format("{} of {} rows have NULL in {}, which the table requires (NOT NULL){}", nulls, stage.content.rows, cell.name, work.sample_text(*sample)),
+                                "return a value, filter the rows, or drop the column's NOT NULL"));
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
+}
+
+// Measured on INSERT and on Parquet alike: an interval comes back cut to milliseconds, and a negative part is refused at the write.
+Result<void> check_intervals(Work& work, const Layout& layout, Stage& stage) {
+  Diagnostics errors;
+  for (const Cell& cell : layout.cells) {
+    const Type type = parse_type(cell.type);
+    if (type.name != "INTERVAL") {
+      if (contains(type, "INTERVAL")) stage.notes.push_back(work.warning(Code::W4108, fmt::format("{} holds intervals: a lake cuts them to milliseconds and refuses negative ones", cell.name)));
+      continue;
+    }
+    const duck::Identifier name(cell.name);
+    std::vector<duck::Sql> faults = {{"system.main.date_part('microsecond', stage.{}) % 1000 <> 0", name}};
+    for (const std::string_view part : {"year", "month", "day", "hour", "minute", "microsecond"}) faults.emplace_back("system.main.date_part({}, stage.{}) < 0", duck::Literal(part), name);
+    const duck::Sql fault = duck::Sql::join(faults, " OR ");
+    auto rows = work.connection.query(duck::Sql("SELECT CAST(system.main.count_star() AS BIGINT), CAST(system.main.min(CAST(stage.{} AS VARCHAR)) AS VARCHAR) FROM {} AS stage WHERE {}", name, stage.relation, fault));
+    if (!rows) return work.failed(rows.error(), work.request.query, std::nullopt);
+    if (rows->integer(0, 0) == 0) continue;
+    errors.push_back(work.about(Code::W4107, fmt::format("{} of {} intervals in {} would not come back as they are: a lake keeps milliseconds and no negative parts{}", rows->integer(0, 0), stage.content.rows, cell.name, work.one_value(cell.name, rows->text(0, 1))),
+                                fmt::format("store a number instead, for example epoch_us({})", duck::quote_identifier(cell.name))));
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
+}
+
+// A collation rides along into the stage, where it would make keys match without case. CAST does not take it off.
+Result<void> check_collation(Work& work, const Stage& stage) {
+  if (!work.has_collation) return {};
+  auto plan = bind_plan(work.connection, duck::Sql("FROM {}", stage.table));
+  if (!plan) return work.failed(plan.error(), work.request.query, std::nullopt);
+  if (!plan->has_collation) return {};
+  return fail(work.about(Code::W4101, "a column of the result carries a collation, which a lake does not have", "COLLATE in ORDER BY or in a comparison is fine; for a column, write (column || '') without COLLATE"));
+}
+
+Result<void> check(Work& work, const Layout& layout, Stage& stage) {
+  WEIR_CHECK(check_collation(work, stage));
+  WEIR_CHECK(check_required(work, layout, stage));
+  return check_intervals(work, layout, stage);
+}
+
+Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
+  WEIR_TRY(const bool by_files, publishes_by_files(work, layout));
+  if (by_files) {
+    WEIR_CHECK(fill_files(work, layout, stage));
+    return check_required(work, layout, stage);
+  }
+  WEIR_CHECK(fill_memory(work, layout, stage));
+  WEIR_CHECK(prove_casts(work, layout, stage));
+  auto content = sum_up(work.connection, stage.relation, stage.columns);
+  if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
+  stage.content = std::move(*content);
+  return check(work, layout, stage);
+}
+
+}  // namespace
+
+Failed Work::failed(const duck::Failure& failure, const parse::Spliced& sql, std::optional<std::size_t> before) const {
+  duck::Failure moved = failure;
+  moved.message = without_attachments(std::move(moved.message), request.lake);
+  if (moved.position) {
+    if (before && *moved.position >= *before)
+      *moved.position -= static_cast<std::uint32_t>(*before);
+    else
+      moved.position.reset();
+  }
+  return fail(explain(moved, request.model, sql));
+}
+
+Result<Stage> compute(duck::Connection& connection, const StageRequest& request) {
+  WEIR_CHECK(check_partition_value(request));
+  Work work{connection, request, request.query.sql(), {}, "_weir_lost_", false};
+  WEIR_CHECK(run_setup(work));
+  WEIR_TRY(const std::vector<duck::Column> result, bind_result(work));
+  WEIR_TRY(Layout layout, lay_out(request, result));
+  WEIR_CHECK(note_unnamed(work, result, layout.notes));
+  while (std::any_of(result.begin(), result.end(), [&](const auto& column) { return column.name.starts_with(work.lost_prefix); })) work.lost_prefix += '_';
+
+  Stage stage;
+  stage.table = {std::string(lake::kStageDatabase), "main", fmt::format("weir-{}-{}", request.run, request.step)};
+  stage.relation = duck::Sql("{}", stage.table);
+  stage.columns = layout.columns;
+  stage.partition = request.partition;
+  stage.drift = layout.drift;
+  stage.notes = layout.notes;
+  if (auto filled = fill(work, layout, stage); !filled) {
+    remove_files(stage.files);
+    return fail(std::move(filled).error());
+  }
+  if (work.raw)
+    if (auto dropped = connection.execute(duck::Sql("DROP TABLE {}", *work.raw)); !dropped) return work.failed(dropped.error(), request.query, std::nullopt);
+  return stage;
+}
+
+void discard(duck::Connection& clean, const Stage& stage, bool published) {
+  // The memory database ends with the process: what cannot be dropped costs memory, no correctness.
+  const duck::Sql kind = stage.files.empty() ? duck::Sql("TABLE") : duck::Sql("VIEW");
+  (void)clean.execute(duck::Sql("DROP {} IF EXISTS {}", kind, stage.table));
+  if (!published) remove_files(stage.files);
+}
+
+}  // namespace weir::build

@@ -1,0 +1,15 @@
+// Column names compare without case, as DuckDB does it: ASCII letters only.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "lake/lakes.h"
+
+namespace weir::build {
+
+bool same_name(std::string_view a, std::string_view b);
+/// Nothing if there is no such column.
+const lake::ColumnState* find_column(const std::vector<lake::ColumnState>& columns, std::string_view name);
+
+}  // namespace weir::build

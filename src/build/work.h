@@ -1,0 +1,41 @@
+// One computation under way: what its passes share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "build/layout.h"
+#include "build/stage.h"
+
+namespace weir::build {
+
+struct Work {
+  duck::Connection& connection;
+  const StageRequest& request;
+  /// The user's query, or a scan of the table that it was computed into.
+  duck::Sql query;
+  std::optional<duck::TableName> raw;
+  std::string lost_prefix;
+  bool has_collation = false;
+
+  /// Explains a failure of a statement that holds `sql` behind `before` bytes of ours; nothing: its position means nothing to the user.
+  Failed failed(const duck::Failure& failure, const parse::Spliced& sql, std::optional<std::size_t> before) const;
+  Diagnostic about(Code code, std::string message, std::string hint = {}) const;
+  Diagnostic warning(Code code, std::string message) const;
+  /// W4202 for `count` values of a column, the first column of `sample` showing some.
+  Diagnostic lost_values(const Cell& cell, std::int64_t count, const duck::Rows& sample) const;
+  /// ": a, b, c", or nothing where samples are switched off.
+  std::string sample_text(const duck::Rows& sample) const;
+  std::string one_value(const std::string& column, const std::string& value) const;
+  bool may_show(const std::string& column) const;
+};
+
+/// The columns that a sample of rows may show.
+duck::Sql sample_columns(const Layout& layout, const StageRequest& request);
+
+/// Warns of result columns that the user did not name.
+Result<void> note_unnamed(Work& work, const std::vector<duck::Column>& result, Diagnostics& notes);
+
+}  // namespace weir::build
