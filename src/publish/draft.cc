@@ -1,0 +1,185 @@
+// The draft of an effect: names, scratch tables and views, and the statements that every strategy ends in.
+#include "publish/draft.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace weir::publish {
+namespace {
+
+duck::Sql converted(duck::Sql value, const std::string& from, const std::string& to) {
+  if (from == to) return value;
+  return duck::Sql("CAST({} AS {})", value, duck::Sql::verbatim(to));  // a type as the engine spells it
+}
+
+}  // namespace
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+std::vector<std::string> Shape::names() const {
+  std::vector<std::string> names;
+  for (const ShapedColumn& column : columns) names.push_back(column.state.name);
+  return names;
+}
+
+duck::Sql value_from_target(const ShapedColumn& column) {
+  if (!column.in_target) return duck::Sql("CAST(NULL AS {})", duck::Sql::verbatim(column.state.type));
+  return converted(duck::Sql("t.{}", duck::Identifier(column.in_target->name)), column.in_target->type, column.state.type);
+}
+
+duck::Sql value_from_stage(const ShapedColumn& column) {
+  if (!column.in_stage) return duck::Sql("CAST(NULL AS {})", duck::Sql::verbatim(column.state.type));
+  return converted(duck::Sql("s.{}", duck::Identifier(column.in_stage->name)), column.in_stage->type, column.state.type);
+}
+
+duck::Sql select_list(const std::vector<ShapedColumn>& columns, const ValueOf& value_of) {
+  std::vector<duck::Sql> items;
+  for (const ShapedColumn& column : columns)
+    items.push_back(duck::Sql("{} AS {}", value_of(column), duck::Identifier(column.state.name)));
+  return duck::Sql::join(items, ", ");
+}
+
+Draft::Draft(duck::Connection& clean, const PrepareRequest& request) : request(request), clean_(clean) {
+  if (!request.rebuild) target = request.target;
+  effect.target_version = request.target.version;
+}
+
+duck::Sql Draft::readable() const {
+  return duck::Sql("{}", request.lake.readable(request.model.target->schema, request.model.target->name));
+}
+
+duck::TableName Draft::writable() const {
+  return request.lake.writable(request.model.target->schema, request.model.target->name);
+}
+
+duck::Sql Draft::where_slice(const duck::Sql& more) const {
+  std::vector<duck::Sql> conditions;
+  if (is_partitioned())
+    conditions.push_back(
+        duck::Sql("t.{} = {}", duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(request.stage.partition)));
+  if (!more.empty()) conditions.push_back(duck::Sql("({})", more));
+  if (conditions.empty()) return {};
+  return duck::Sql(" WHERE {}", duck::Sql::join(conditions, " AND "));
+}
+
+duck::Sql Draft::stage_rows() const { return stage_rows(request.stage.relation); }
+
+duck::Sql Draft::stage_rows(const duck::Sql& source) const {
+  const auto value = [this](const ShapedColumn& column) {
+    if (is_partitioned() && same_name(column.state.name, lake::kPartitionColumn))
+      return duck::Sql("CAST({} AS VARCHAR)", duck::Literal(request.stage.partition));
+    return value_from_stage(column);
+  };
+  return duck::Sql("SELECT {} FROM {} AS s", select_list(shape.columns, value), source);
+}
+
+duck::Sql Draft::target_rows(const duck::Sql& condition) const {
+  return duck::Sql("SELECT {} FROM {} AS t{}", select_list(shape.columns, value_from_target), readable(), condition);
+}
+
+Diagnostic Draft::problem(Code code, std::string message, std::string hint) const {
+  Diagnostic diagnostic;
+  diagnostic.code = code;
+  diagnostic.message = std::move(message);
+  diagnostic.path = request.model.source == nullptr ? request.model.path : request.model.source->path;
+  diagnostic.span = request.model.target_span;
+  diagnostic.hint = std::move(hint);
+  return diagnostic;
+}
+
+void Draft::warn(Code code, std::string message, std::string hint) {
+  Diagnostic diagnostic = problem(code, std::move(message), std::move(hint));
+  diagnostic.severity = Severity::Warning;
+  effect.warnings.push_back(std::move(diagnostic));
+}
+
+Result<duck::Rows> Draft::ask(const duck::Sql& sql) {
+  auto rows = clean_.query(sql);
+  if (!rows) return fail(lake::explain(Code::W6020, "working out what changes in " + request.model.target->uri(), rows.error()));
+  return std::move(*rows);
+}
+
+Result<std::int64_t> Draft::count(const duck::Sql& sql) {
+  WEIR_TRY(const duck::Rows rows, ask(sql));
+  return rows.integer(0, 0);
+}
+
+Result<duck::TableName> Draft::keep(std::string_view what, const duck::Sql& select, std::int64_t* rows) {
+  const duck::TableName name{std::string(lake::kStageDatabase), "main", request.prefix + "_" + std::string(what)};
+  WEIR_TRY(const duck::Rows made, ask(duck::Sql("CREATE OR REPLACE TABLE {} AS {}", name, select)));
+  if (rows != nullptr) *rows = made.changed();
+  effect.scratch_tables.push_back(name);
+  return name;
+}
+
+Result<duck::Sql> Draft::image(std::string_view what, const duck::Sql& select) {
+  const duck::TableName name{std::string(lake::kStageDatabase), "main", request.prefix + "_" + std::string(what)};
+  WEIR_CHECK(ask(duck::Sql("CREATE OR REPLACE VIEW {} AS {}", name, select)));
+  effect.scratch_views.push_back(name);
+  return duck::Sql("{}", name);
+}
+
+Result<lake::TableState> Draft::observe(const Asset& asset) {
+  WEIR_TRY(const std::int64_t version, request.lake.current_version(clean_));
+  WEIR_TRY(auto states, request.lake.observe(clean_, {asset}, version));
+  return states.at(asset.key());
+}
+
+duck::Sql Draft::insert(const duck::Sql& rows) const {
+  const duck::Sql names = duck::Sql::names(shape.names());
+  return duck::Sql("INSERT INTO {} ({}) SELECT {} FROM ({}) AS rows_of_slice", writable(), names, names, rows);
+}
+
+duck::Sql Draft::remove(const duck::TableName& gone) const {
+  // The partition is named too: it prunes files more cheaply than row numbers do.
+  const duck::Sql slice = is_partitioned() ? duck::Sql("{} = {} AND ", duck::Identifier(std::string(lake::kPartitionColumn)),
+                                                       duck::Literal(request.stage.partition))
+                                           : duck::Sql();
+  return duck::Sql("DELETE FROM {} WHERE {}rowid IN (SELECT r FROM {})", writable(), slice, gone);
+}
+
+Result<void> Draft::need_row_numbers() const {
+  const bool hides = std::any_of(shape.columns.begin(), shape.columns.end(), [](const auto& column) { return same_name(column.state.name, "rowid"); }) ||
+                     target.column("rowid") != nullptr;
+  if (!hides) return {};
+  return fail(problem(Code::W6024, "a column named rowid hides the row numbers by which merge and history find rows", "rename the column"));
+}
+
+duck::Sql Draft::add_files() const {
+  std::vector<duck::Sql> files;
+  for (const std::string& file : request.stage.files) files.push_back(duck::Sql("{}", duck::Literal(file)));
+  return duck::Sql("CALL ducklake_add_data_files({}, {}, [{}], schema => {})", duck::Literal(request.lake.writer()),
+                   duck::Literal(request.model.target->name), duck::Sql::join(files, ", "), duck::Literal(request.model.target->schema));
+}
+
+// A file is taken as it is: its columns must be the table's by name and type, and its partition the one weir's own column names.
+bool Draft::can_add_files() const {
+  if (request.stage.files.empty() || !request.target.has_plain_folder) return false;
+  if (shape.renamed_case || !shape.retyped.empty() || !shape.added.empty()) return false;
+  if (target.exists && (target.has_other_partitioning || target.partitioned_by.size() > (is_partitioned() ? 1U : 0U))) return false;
+  return std::all_of(shape.columns.begin(), shape.columns.end(), [](const ShapedColumn& column) {
+    return column.managed || (column.in_stage && column.in_stage->type == column.state.type);
+  });
+}
+
+Result<void> Draft::finish(const duck::Sql& slice, const duck::Sql& table) {
+  for (const ShapedColumn& column : shape.columns) effect.columns.push_back(column.state);
+  WEIR_TRY(effect.table_image, image("table", table));
+  if (slice.text() == table.text()) {
+    effect.slice_image = effect.table_image;
+    return {};
+  }
+  WEIR_TRY(effect.slice_image, image("slice", slice));
+  return {};
+}
+
+// A comment set again, unchanged, makes a version.
+duck::Sql Draft::touch() const {
+  const auto& comment = request.target.comment;
+  return duck::Sql("COMMENT ON TABLE {} IS {}", writable(), comment ? duck::Literal(*comment) : duck::Literal::null());
+}
+
+}  // namespace weir::publish

@@ -1,0 +1,150 @@
+// What the strategies share while they work out an effect: the target and the stage brought to one list of columns, and the tables and
+// views of the memory database that hold a difference. Internal to publish/.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "publish/strategy.h"
+
+namespace weir::publish {
+
+/// Names that weir adds to the columns of a history.
+inline constexpr std::string_view kValidFrom = "valid_from";
+inline constexpr std::string_view kValidTo = "valid_to";
+inline constexpr std::string_view kIsCurrent = "is_current";
+
+bool same_name(std::string_view a, std::string_view b);  // without case
+
+/// One column of the table as it will be, and where its values come from.
+struct ShapedColumn {
+  lake::ColumnState state;
+  /// The column in the target, if it has one now.
+  std::optional<lake::ColumnState> in_target;
+  /// The column of the stage, if the query returns it.
+  std::optional<lake::ColumnState> in_stage;
+  /// Appended by weir: the partition column, validity columns.
+  bool managed = false;
+};
+
+/// Target and stage brought to one list of columns, in the physical order of the table after the write.
+struct Shape {
+  std::vector<ShapedColumn> columns;
+  /// ALTER statements that bring the target there.
+  std::vector<duck::Sql> alters;
+  std::vector<std::string> added;
+  std::vector<std::string> removed;
+  std::vector<std::string> retyped;
+  bool renamed_case = false;
+
+  std::vector<std::string> names() const;
+};
+
+/// The column's value in a row of the target (alias t) or of the stage (alias s), in the type it will have; NULL where the row has none.
+duck::Sql value_from_target(const ShapedColumn& column);
+duck::Sql value_from_stage(const ShapedColumn& column);
+
+using ValueOf = std::function<duck::Sql(const ShapedColumn&)>;
+/// `value AS "name", …` for every column of the shape.
+duck::Sql select_list(const std::vector<ShapedColumn>& columns, const ValueOf& value_of);
+
+/// The columns of a key, as the stage spells them.
+using Key = std::vector<ShapedColumn>;
+
+class Draft {
+ public:
+  Draft(duck::Connection& clean, const PrepareRequest& request);
+
+  const PrepareRequest& request;
+  /// The target to build upon: nothing under `--full-refresh`.
+  lake::TableState target;
+  Shape shape;
+  Effect effect;
+
+  bool is_partitioned() const { return request.model.partitioning.has_value(); }
+  duck::Sql readable() const;
+  duck::TableName writable() const;
+  /// ` WHERE t."_wm_partition" = 'P'` for a partition, nothing for the whole table; `more` is a further condition, or empty.
+  duck::Sql where_slice(const duck::Sql& more = {}) const;
+  /// `SELECT <columns of the shape> FROM <stage> AS s`.
+  duck::Sql stage_rows() const;
+  duck::Sql stage_rows(const duck::Sql& source) const;
+  /// `SELECT <columns of the shape> FROM <target> AS t`.
+  duck::Sql target_rows(const duck::Sql& condition = {}) const;
+
+  Diagnostic problem(Code code, std::string message, std::string hint = {}) const;
+  void warn(Code code, std::string message, std::string hint = {});
+
+  Result<duck::Rows> ask(const duck::Sql& sql);
+  Result<std::int64_t> count(const duck::Sql& sql);
+  /// Makes a table of the memory database from a SELECT; returns its name. `rows` receives its count.
+  Result<duck::TableName> keep(std::string_view what, const duck::Sql& select, std::int64_t* rows = nullptr);
+  /// Makes a view and returns it as a relation.
+  Result<duck::Sql> image(std::string_view what, const duck::Sql& select);
+
+  /// Another asset of the lake, as the transaction sees it.
+  Result<lake::TableState> observe(const Asset& asset);
+
+  /// Works out the shape (schema_change.cc). Errors: W6015, W6016, W6017, W6018, W6019, W4201.
+  Result<void> take_shape();
+
+  /// `INSERT INTO T (columns) SELECT columns FROM (rows)`.
+  duck::Sql insert(const duck::Sql& rows) const;
+  /// Deletes the rows whose numbers `gone` holds in its column r.
+  duck::Sql remove(const duck::TableName& gone) const;
+  /// The CALL that makes the stage's files the table's.
+  duck::Sql add_files() const;
+  /// Row numbers are read as `rowid`. Errors: W6024 the target has a column of that name.
+  Result<void> need_row_numbers() const;
+  /// True if the stage's files can become the table's as they are.
+  bool can_add_files() const;
+  /// Statements that make the table with the shape's columns, restating what an earlier one carried (create.cc).
+  std::vector<duck::Sql> create();
+
+  /// Sets images, columns and rows of the effect.
+  Result<void> finish(const duck::Sql& slice, const duck::Sql& table);
+  /// A commit that changes nothing but must exist.
+  duck::Sql touch() const;
+
+ private:
+  duck::Connection& clean_;
+};
+
+// keys.cc
+/// Errors: W6011.
+Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& names);
+/// `a IS NOT DISTINCT FROM b AND …` between two aliases, where the key's columns are named k0, k1, … in `right` and by value in `left`.
+duck::Sql key_match(const Key& key, const ValueOf& left, std::string_view right);
+/// `value AS k0, value AS k1, …`.
+duck::Sql key_list(const Key& key, const ValueOf& value_of);
+
+/// The stage's rows after the duplicate policy.
+struct Source {
+  duck::Sql relation;
+  std::int64_t rows = 0;
+  std::int64_t keys = 0;
+};
+/// Errors: W6010.
+Result<Source> without_duplicates(Draft& draft, const Key& key, Duplicates policy);
+
+/// Expressions that are equal exactly if two values are the same to a reader: 0.0 differs from -0.0, 1 month from 30 days.
+/// The value itself first. `type` is the type of `value`.
+std::vector<duck::Sql> comparable(const duck::Sql& value, const std::string& type);
+
+/// Makes the table of keys (k0, k1, …) whose rows differ, as multisets over `compared`, between the source and `old`. `old` is a relation
+/// whose columns c0, c1, … hold the compared columns in their order; `compared` starts with the key.
+Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared, const Source& source,
+                                     const duck::TableName& old, std::int64_t* keys);
+/// The rows of `old` whose key is in `changed`: row number r and the key as k0, k1, …
+duck::Sql old_rows_of(const Key& key, const duck::TableName& old, const duck::TableName& changed);
+/// `value AS c0, value AS c1, …`.
+duck::Sql compared_list(const std::vector<ShapedColumn>& compared, const ValueOf& value_of);
+
+// One function a strategy: fills draft.effect.
+Result<void> prepare_replace(duck::Connection& clean, Draft& draft);
+Result<void> prepare_append(Draft& draft);
+Result<void> prepare_merge(Draft& draft);
+Result<void> prepare_history(Draft& draft);
+
+}  // namespace weir::publish

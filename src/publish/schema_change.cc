@@ -1,0 +1,193 @@
+// Bringing the target and the query to one list of columns: what is added, kept, dropped or widened under each mode of
+// on_schema_change, and the ALTER statements that do it. Writes are by name, so order and case never move data.
+#include <algorithm>
+
+#include "publish/draft.h"
+
+namespace weir::publish {
+namespace {
+
+bool is_history_column(std::string_view name) {
+  return same_name(name, kValidFrom) || same_name(name, kValidTo) || same_name(name, kIsCurrent);
+}
+
+const lake::ColumnState* find(const std::vector<lake::ColumnState>& columns, std::string_view name) {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return same_name(column.name, name); });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+ShapedColumn managed_column(std::string_view name, std::string_view type) {
+  ShapedColumn column;
+  column.state.name = name;
+  column.state.type = type;
+  column.managed = true;
+  return column;
+}
+
+// The table's columns are the query's: a first build, a rebuild, or a whole-table replace, which follows the query in every mode.
+void follow_query(Draft& draft) {
+  for (const lake::ColumnState& staged : draft.request.stage.columns) {
+    ShapedColumn column;
+    column.state = staged;
+    column.state.nullable = true;
+    column.state.default_sql.reset();
+    column.in_stage = staged;
+    if (const lake::ColumnState* before = draft.request.target.column(staged.name)) {
+      column.state.nullable = before->nullable;
+      column.state.comment = before->comment;
+      column.state.default_sql = before->default_sql;
+      if (draft.target.exists) column.in_target = *before;
+    }
+    draft.shape.columns.push_back(std::move(column));
+  }
+  if (draft.is_partitioned()) draft.shape.columns.push_back(managed_column(lake::kPartitionColumn, "VARCHAR"));
+  if (!draft.request.model.is_history()) return;
+  draft.shape.columns.push_back(managed_column(kValidFrom, "TIMESTAMP"));
+  draft.shape.columns.push_back(managed_column(kValidTo, "TIMESTAMP"));
+  draft.shape.columns.push_back(managed_column(kIsCurrent, "BOOLEAN"));
+}
+
+// One column that both have. Types differ only where the stage could not be brought to the target's: a lossless widening, or a table
+// that somebody altered since.
+Result<void> meet(Draft& draft, ShapedColumn& column) {
+  const std::string& now = column.in_target->type;
+  const std::string& staged = column.in_stage->type;
+  if (column.in_target->name != column.in_stage->name) draft.shape.renamed_case = true;
+  if (now == staged) return {};
+  draft.shape.retyped.push_back(column.state.name);
+  if (build::is_lossless_widening(now, staged)) {
+    column.state.type = staged;
+    draft.shape.alters.push_back(duck::Sql("ALTER TABLE {} ALTER COLUMN {} SET DATA TYPE {}", draft.writable(),
+                                           duck::Identifier(column.state.name), duck::Sql::verbatim(staged)));
+    return {};
+  }
+  if (build::is_lossless_widening(staged, now)) return {};
+  return fail(draft.problem(Code::W6019,
+                            "column " + column.state.name + " of " + draft.request.model.target->uri() + " became " + now +
+                                " while its new rows were computed as " + staged,
+                            "run the model again"));
+}
+
+Result<void> keep_target(Draft& draft) {
+  const bool drops = draft.request.model.on_schema_change == SchemaChange::Sync && !draft.request.model.is_history();
+  std::vector<duck::Sql> dropping;
+  for (const lake::ColumnState& now : draft.target.columns) {
+    ShapedColumn column;
+    column.state = now;
+    column.in_target = now;
+    column.managed = (draft.is_partitioned() && same_name(now.name, lake::kPartitionColumn)) ||
+                     (draft.request.model.is_history() && is_history_column(now.name));
+    const lake::ColumnState* staged = column.managed ? nullptr : find(draft.request.stage.columns, now.name);
+    if (staged != nullptr) {
+      column.in_stage = *staged;
+      WEIR_CHECK(meet(draft, column));
+    } else if (!column.managed) {
+      draft.shape.removed.push_back(now.name);
+      if (drops) {
+        dropping.push_back(duck::Sql("ALTER TABLE {} DROP COLUMN {}", draft.writable(), duck::Identifier(now.name)));
+        continue;
+      }
+    }
+    draft.shape.columns.push_back(std::move(column));
+  }
+  for (const lake::ColumnState& staged : draft.request.stage.columns) {
+    if (find(draft.target.columns, staged.name) != nullptr) continue;
+    ShapedColumn column;
+    column.state = staged;
+    column.state.nullable = true;
+    column.state.default_sql.reset();
+    column.in_stage = staged;
+    draft.shape.added.push_back(staged.name);
+    draft.shape.alters.push_back(duck::Sql("ALTER TABLE {} ADD COLUMN {} {}", draft.writable(), duck::Identifier(staged.name),
+                                           duck::Sql::verbatim(staged.type)));
+    draft.shape.columns.push_back(std::move(column));
+  }
+  // Added first: a table cannot lose its last column.
+  draft.shape.alters.insert(draft.shape.alters.end(), dropping.begin(), dropping.end());
+  return {};
+}
+
+Result<void> judge_mode(const Draft& draft) {
+  const Shape& shape = draft.shape;
+  if (shape.added.empty() && shape.removed.empty() && shape.alters.empty()) return {};
+  std::string drift;
+  if (!shape.added.empty()) drift += "; added: " + listed(shape.added);
+  if (!shape.removed.empty()) drift += "; removed: " + listed(shape.removed);
+  if (!shape.retyped.empty()) drift += "; retyped: " + listed(shape.retyped);
+  const Model& model = draft.request.model;
+  if (model.is_history() && model.on_schema_change != SchemaChange::Sync)
+    return fail(draft.problem(Code::W6013, "the columns of the history " + model.target->uri() + " are fixed, and the query's differ" + drift,
+                              "add on_schema_change=sync to take added columns in, or rebuild it with --full-refresh, which loses its past"));
+  if (model.on_schema_change == SchemaChange::Fail)
+    return fail(draft.problem(Code::W6019, "the query's columns differ from those of " + model.target->uri() + drift,
+                              "change the query, or on_schema_change"));
+  return {};
+}
+
+// Files are taken without looking at NOT NULL, and a commit is no place to find out: it is judged here.
+Result<void> judge_nulls(const Draft& draft) {
+  if (draft.request.stage.content.rows == 0) return {};
+  for (const ShapedColumn& column : draft.shape.columns) {
+    if (column.managed || column.state.nullable) continue;
+    bool has_nulls = !column.in_stage;
+    if (column.in_stage) {
+      const auto sums = draft.request.stage.content.columns.find(column.in_stage->name);
+      has_nulls = sums != draft.request.stage.content.columns.end() && sums->second.nulls > 0;
+    }
+    if (has_nulls)
+      return fail(draft.problem(Code::W6017,
+                                "column " + column.state.name + " of " + draft.request.model.target->uri() + " is NOT NULL, and the query gives NULL",
+                                "fill it in the query, or ALTER TABLE … ALTER COLUMN … DROP NOT NULL"));
+  }
+  return {};
+}
+
+Result<void> judge_kind(const Draft& draft) {
+  const std::string uri = draft.request.model.target->uri();
+  if (draft.request.target.exists && draft.request.target.is_view)
+    return fail(draft.problem(Code::W6015, uri + " is a view; weir writes tables only", "drop the view, or name another table"));
+  if (!draft.target.exists) return {};
+  if (draft.is_partitioned() && !draft.target.is_partitioned())
+    return fail(draft.problem(Code::W6016, uri + " is not partitioned by weir, and the model says `partitioned`",
+                              "rebuild it with --full-refresh, or take `partitioned` out"));
+  if (!draft.is_partitioned() && draft.target.is_partitioned())
+    return fail(draft.problem(Code::W6016, uri + " is partitioned, and the model no longer says so",
+                              "rebuild it with --full-refresh, or put `partitioned` back"));
+  return {};
+}
+
+Result<void> judge_history(const Draft& draft) {
+  const auto& columns = draft.request.stage.columns;
+  const auto own = std::find_if(columns.begin(), columns.end(), [](const auto& column) { return is_history_column(column.name); });
+  if (own != columns.end())
+    return fail(draft.problem(Code::W6012, "the query returns " + own->name + ", a column that a history keeps itself", "leave it out or rename it"));
+  if (!draft.target.exists) return {};
+  for (const std::string_view name : {kValidFrom, kValidTo, kIsCurrent})
+    if (draft.target.column(name) == nullptr)
+      return fail(draft.problem(Code::W6018, draft.request.model.target->uri() + " is no history: it has no column " + std::string(name),
+                                "rebuild it with --full-refresh, or name another table"));
+  return {};
+}
+
+}  // namespace
+
+Result<void> Draft::take_shape() {
+  WEIR_CHECK(judge_kind(*this));
+  if (request.model.is_history()) WEIR_CHECK(judge_history(*this));
+  const bool follows = !target.exists || (request.model.strategy == Strategy::Replace && !is_partitioned());
+  if (follows) {
+    follow_query(*this);
+  } else {
+    WEIR_CHECK(keep_target(*this));
+    WEIR_CHECK(judge_mode(*this));
+  }
+  return judge_nulls(*this);
+}
+
+}  // namespace weir::publish
