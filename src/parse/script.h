@@ -88,4 +88,9 @@ struct Script {
 /// Requires: `connection` belongs to an instance with core functions and json only; no extension is needed.
 Result<Script> parse_script(duck::Connection& connection, std::string_view sql, const std::string& path);
 
+class Trees;
+/// The same with trees fetched before (parse/trees.h): for many files at once, fetch what queries_of() names in one go.
+Result<Script> parse_script(Trees& trees, duck::Connection& connection, std::string_view sql, const std::string& path);
+std::vector<std::string> queries_of(std::string_view sql);
+
 }  // namespace weir::parse

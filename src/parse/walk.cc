@@ -1,0 +1,293 @@
+#include "parse/walk.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace weir::parse {
+namespace {
+
+using nlohmann::json;
+using text::Token;
+using text::TokenKind;
+
+const std::string& text_at(const json& node, const char* key) {
+  static const std::string nothing;
+  const auto found = node.find(key);
+  if (found == node.end() || !found->is_string()) return nothing;
+  return found->get_ref<const std::string&>();
+}
+
+// A text constant, or a list of them; nothing for anything else.
+std::optional<std::vector<std::string>> constant_texts(const json& node) {
+  if (text_at(node, "type") == "VALUE_CONSTANT") {
+    const auto& value = node.at("value");
+    if (!value.contains("value") || !value.at("value").is_string()) return std::nullopt;
+    return std::vector<std::string>{value.at("value").get<std::string>()};
+  }
+  if (text_at(node, "function_name") != "list_value") return std::nullopt;
+  std::vector<std::string> texts;
+  for (const json& child : node.at("children")) {
+    auto one = constant_texts(child);
+    if (!one) return std::nullopt;
+    texts.insert(texts.end(), one->begin(), one->end());
+  }
+  return texts;
+}
+
+class Walker {
+ public:
+  Walker(std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden, Draft& draft)
+      : offset_(offset), sql_(sql), hidden_(hidden), draft_(draft) {}
+
+  bool run(const json& tree) {
+    for (const json& statement : tree.at("statements")) visit(statement);
+    return agrees_;
+  }
+
+ private:
+  void visit(const json& node) {
+    if (node.is_array()) {
+      for (const json& item : node) visit(item);
+      return;
+    }
+    if (!node.is_object()) return;
+    const std::string& type = text_at(node, "type");
+    if (type == "BASE_TABLE") visit_table(node);
+    if (type == "TABLE_FUNCTION") visit_table_function(node);
+    if (type == "SHOW_REF") visit_show(node);
+    if (type == "FUNCTION" && !node.value("is_operator", false)) add_call(node, false);
+    if (text_at(node, "class") == "WINDOW") add_call(node, false);
+    if (type == "COLUMN_REF") visit_column(node);
+    visit_scope(node, type);
+  }
+
+  // CTEs see those before them, never themselves unless recursive; the body sees them all.
+  void visit_scope(const json& node, const std::string& type) {
+    const std::size_t depth = scope_.size();
+    if (const auto ctes = node.find("cte_map"); ctes != node.end()) {
+      for (const json& entry : ctes->at("map")) {
+        visit(entry.at("value"));
+        scope_.push_back(text::lower(text_at(entry, "key")));
+      }
+    }
+    if (type == "RECURSIVE_CTE_NODE") scope_.push_back(text::lower(text_at(node, "cte_name")));
+    for (const auto& [key, value] : node.items()) {
+      if (key == "cte_map" || !(value.is_object() || value.is_array())) continue;
+      if (type == "TABLE_FUNCTION" && key == "function") {
+        for (const char* part : {"children", "filter", "order_bys"})
+          if (const auto found = value.find(part); found != value.end()) visit(*found);
+        continue;
+      }
+      visit(value);
+    }
+    scope_.resize(depth);
+  }
+
+  bool is_hidden(const std::string& name) const {
+    const std::string lowered = text::lower(name);
+    return hidden_.contains(lowered) || std::find(scope_.begin(), scope_.end(), lowered) != scope_.end();
+  }
+
+  // The tokens from the tree's position on; nothing for nodes that the parser made up.
+  std::optional<std::size_t> token_at(const json& node) const {
+    const auto found = node.find("query_location");
+    if (found == node.end() || !found->is_number_unsigned()) return std::nullopt;
+    const auto location = found->get<std::uint64_t>();
+    if (location > UINT32_MAX) return std::nullopt;
+    const std::int64_t at = static_cast<std::int64_t>(location) + offset_;
+    if (at < 0) return std::nullopt;
+    const auto token = std::lower_bound(draft_.tokens.begin(), draft_.tokens.end(), static_cast<std::uint32_t>(at),
+                                        [](const Token& candidate, std::uint32_t wanted) { return candidate.span.begin < wanted; });
+    if (token == draft_.tokens.end() || token->span.begin != static_cast<std::uint32_t>(at)) return std::nullopt;
+    return static_cast<std::size_t>(token - draft_.tokens.begin());
+  }
+
+  void visit_table(const json& node) {
+    std::vector<std::string> named;
+    for (const char* key : {"catalog_name", "schema_name", "table_name"})
+      if (!text_at(node, key).empty()) named.push_back(text_at(node, key));
+    const auto token = token_at(node);
+    if (!token) {
+      agrees_ = false;
+      return;
+    }
+    if (named.size() == 1 && is_hidden(named[0])) return;
+    if (named.size() > 1 && text::same_word(named[0], "temp")) return;
+    const Token& first = draft_.tokens[*token];
+    if (named.size() == 1 && (first.kind == TokenKind::String || (first.kind == TokenKind::QuotedName && looks_like_file(named[0])))) {
+      draft_.statement.functions.push_back({"replacement_scan", "", "", true, first.span, named});
+      return;
+    }
+    TableReference table;
+    const std::size_t end = read_dotted_name(sql_, draft_.tokens, *token, table.parts);
+    if (table.parts != named) {
+      agrees_ = false;
+      return;
+    }
+    table.span = {first.span.begin, draft_.tokens[end - 1].span.end};
+    table.has_alias = !text_at(node, "alias").empty();
+    if (const auto clause = node.find("at_clause"); clause != node.end() && clause->is_object()) read_at(*clause, table);
+    draft_.statement.tables.push_back(std::move(table));
+  }
+
+  static void read_at(const json& clause, TableReference& table) {
+    table.has_at = true;
+    const auto expression = clause.find("expr");
+    if (text_at(clause, "unit") != "VERSION" || expression == clause.end()) return;
+    const auto value = expression->find("value");
+    if (value == expression->end() || !value->is_object()) return;
+    if (const auto number = value->find("value"); number != value->end() && number->is_number_integer())
+      table.version = number->get<std::int64_t>();
+  }
+
+  void add_call(const json& node, bool is_table_function) {
+    FunctionCall call;
+    call.name = text::lower(text_at(node, "function_name"));
+    call.schema = text::lower(text_at(node, "schema"));
+    call.catalog = text::lower(text_at(node, "catalog"));
+    call.is_table_function = is_table_function;
+    if (const auto token = token_at(node)) {
+      std::vector<std::string> spelled;
+      const std::size_t end = read_dotted_name(sql_, draft_.tokens, *token, spelled);
+      call.span = {draft_.tokens[*token].span.begin, draft_.tokens[end > *token ? end - 1 : *token].span.end};
+      // The parser itself puts `main` before what it rewrites, such as list_value for [1, 2].
+      if (spelled.size() < 2 && call.catalog.empty() && call.schema == "main") call.schema.clear();
+    } else if (call.catalog.empty() && call.schema == "main") {
+      call.schema.clear();
+    }
+    call.files.emplace();
+    if (const auto children = node.find("children"); children != node.end() && !children->empty()) call.files = constant_texts(children->front());
+    draft_.statement.functions.push_back(std::move(call));
+  }
+
+  void visit_table_function(const json& node) {
+    if (const auto function = node.find("function"); function != node.end()) add_call(*function, true);
+  }
+
+  // SHOW TABLES and the like list attachments; DESCRIBE of a query does not.
+  void visit_show(const json& node) {
+    const auto query = node.find("query");
+    const bool lists = query == node.end() || query->is_null();
+    draft_.statement.functions.push_back({lists ? "show" : "describe", "", "", true, draft_.statement.span, std::vector<std::string>()});
+  }
+
+  // Some functions of time are spelled as a bare name.
+  void visit_column(const json& node) {
+    static constexpr std::array<std::string_view, 9> kBareFunctions = {
+        "current_date",    "current_time",     "current_timestamp", "localtime",   "localtimestamp",
+        "current_catalog", "current_database", "current_schema",    "current_user"};
+    const auto names = node.find("column_names");
+    if (names == node.end() || names->size() != 1) return;
+    const std::string name = text::lower(names->front().get<std::string>());
+    if (std::find(kBareFunctions.begin(), kBareFunctions.end(), name) == kBareFunctions.end()) return;
+    const auto token = token_at(node);
+    if (!token || draft_.tokens[*token].kind != TokenKind::Word) return;
+    draft_.statement.functions.push_back({name, "", "", false, draft_.tokens[*token].span, std::vector<std::string>()});
+  }
+
+  std::int64_t offset_;
+  std::string_view sql_;
+  const std::set<std::string>& hidden_;
+  Draft& draft_;
+  std::vector<std::string> scope_;
+  bool agrees_ = true;
+};
+
+// Names that a WITH clause binds: `name [(columns)] AS [[NOT] MATERIALIZED] (`.
+std::set<std::string> cte_names(std::string_view sql, const std::vector<Token>& tokens) {
+  const auto text_of = [&](std::size_t i) { return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view(); };
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is_name()) continue;
+    std::size_t next = i + 1;
+    if (text_of(next) == "(") {
+      for (int depth = 0; next < tokens.size(); ++next) {
+        if (text_of(next) == "(") ++depth;
+        if (text_of(next) == ")" && --depth == 0) break;
+      }
+      ++next;
+    }
+    if (!text::same_word(text_of(next), "AS")) continue;
+    ++next;
+    if (text::same_word(text_of(next), "NOT")) ++next;
+    if (text::same_word(text_of(next), "MATERIALIZED")) ++next;
+    if (text_of(next) == "(") names.insert(text::lower(text::name_of_token(text_of(i))));
+  }
+  return names;
+}
+
+bool is_any(std::string_view word, std::initializer_list<std::string_view> list) {
+  return std::any_of(list.begin(), list.end(), [word](std::string_view item) { return text::same_word(word, item); });
+}
+
+}  // namespace
+
+bool walk_tree(const std::string& tree, std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden, Draft& draft) {
+  return Walker(offset, sql, hidden, draft).run(json::parse(tree));
+}
+
+std::size_t statements_in_tree(const std::string& tree) { return json::parse(tree).at("statements").size(); }
+
+void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draft& draft) {
+  const auto& tokens = draft.tokens;
+  const auto text_of = [&](std::size_t i) { return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view(); };
+  const std::set<std::string> ctes = cte_names(sql, tokens);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view before = i == 0 ? std::string_view() : text_of(i - 1);
+    const bool leads_table = is_any(before, {"FROM", "JOIN", "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER", "TABLE", "INTO", "UPDATE"});
+    if (tokens[i].kind == TokenKind::String && leads_table)
+      draft.statement.functions.push_back({"replacement_scan", "", "", true, tokens[i].span, std::vector<std::string>{text::value_of_string(text_of(i))}});
+    if (!tokens[i].is_name() || before == ".") continue;
+    std::vector<std::string> parts;
+    const std::size_t end = read_dotted_name(sql, tokens, i, parts);
+    const Span span{tokens[i].span.begin, tokens[end - 1].span.end};
+    if (text_of(end) == "(" && !is_any(text_of(i), {"IN", "AS", "USING", "ON", "OVER", "AND", "OR", "NOT", "FROM", "JOIN", "SELECT", "VALUES", "EXISTS", "BY", "FILTER"})) {
+      FunctionCall call{text::lower(parts.back()), "", "", leads_table, span, std::nullopt};
+      if (parts.size() > 1) call.schema = text::lower(parts[parts.size() - 2]);
+      if (parts.size() > 2) call.catalog = text::lower(parts[parts.size() - 3]);
+      if (i + 2 < tokens.size() && tokens[end + 1].kind == TokenKind::String && text_of(end + 2) == ")") call.files = std::vector<std::string>{text::value_of_string(text_of(end + 1))};
+      draft.statement.functions.push_back(std::move(call));
+      continue;
+    }
+    if (!leads_table || is_any(text_of(i), {"SELECT", "LATERAL", "SET", "IF", "ONLY", "VALUES"})) continue;
+    const std::string lowered = text::lower(parts[0]);
+    if (parts.size() == 1 && (hidden.contains(lowered) || ctes.contains(lowered))) continue;
+    if (parts.size() > 1 && text::same_word(parts[0], "temp")) continue;
+    TableReference table;
+    table.span = span;
+    table.parts = std::move(parts);
+    table.opaque = true;
+    table.has_alias = text::same_word(text_of(end), "AS");
+    draft.statement.tables.push_back(std::move(table));
+  }
+}
+
+void walk_names(std::string_view sql, Draft& draft) {
+  const auto& tokens = draft.tokens;
+  const auto text_of = [&](std::size_t i) { return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view(); };
+  Statement& statement = draft.statement;
+  for (std::size_t i = 0; i < tokens.size();) {
+    if (tokens[i].kind == TokenKind::Parameter) {
+      const auto spelled = text_of(i);
+      statement.parameters.emplace_back(std::string(spelled == "?" ? spelled : spelled.substr(1)), tokens[i].span);
+    }
+    std::vector<std::string> parts;
+    const std::size_t end = read_dotted_name(sql, tokens, i, parts);
+    if (parts.size() >= 3 && text_of(end) != "(") {
+      const Span span{tokens[i].span.begin, tokens[end - 1].span.end};
+      const bool is_table = std::any_of(statement.tables.begin(), statement.tables.end(), [&span](const TableReference& table) { return table.span == span; });
+      if (!is_table) statement.columns.push_back({span, std::move(parts)});
+    }
+    i = std::max(end, i + 1);
+  }
+}
+
+bool looks_like_file(std::string_view name) {
+  if (name.find("://") != std::string_view::npos) return true;
+  const std::string lowered = text::lower(name);
+  constexpr std::array<std::string_view, 9> kEndings = {".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".csv.gz", ".json.gz", ".csv.zst"};
+  return std::any_of(kEndings.begin(), kEndings.end(), [&lowered](std::string_view ending) { return lowered.ends_with(ending); });
+}
+
+}  // namespace weir::parse
