@@ -6,8 +6,8 @@ set(WEIR_LIBRARIES_OF_calendar date::date date::date-tz nlohmann_json::nlohmann_
 set(WEIR_LIBRARIES_OF_parse nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_project PkgConfig::YAML nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_state SOCI::soci_core SOCI::soci_sqlite3 SOCI::soci_postgresql PkgConfig::SQLITE PkgConfig::PQ nlohmann_json::nlohmann_json)
-set(WEIR_LIBRARIES_OF_lake nlohmann_json::nlohmann_json PkgConfig::PQ)
 set(WEIR_LIBRARIES_OF_build nlohmann_json::nlohmann_json)
+set(WEIR_LIBRARIES_OF_lake nlohmann_json::nlohmann_json PkgConfig::PQ PkgConfig::SQLITE)
 set(WEIR_LIBRARIES_OF_cli CLI11::CLI11 nlohmann_json::nlohmann_json)
 
 function(weir_add_layers file)

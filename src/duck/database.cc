@@ -232,18 +232,21 @@ Database::~Database() {
 
 std::string Database::version() { return duckdb_library_version(); }
 
+std::string Database::extension_file(const std::string& extension_folder, std::string_view extension) {
+#if defined(__aarch64__)
+  constexpr std::string_view kPlatform = "linux_arm64";
+#else
+  constexpr std::string_view kPlatform = "linux_amd64";
+#endif
+  return extension_folder + "/" + version() + "/" + std::string(kPlatform) + "/" + std::string(extension) + ".duckdb_extension";
+}
+
 Outcome<void> Database::load(std::string_view extension) {
   const std::lock_guard lock(body_->mutex);
   if (body_->loaded.contains(extension)) return {};
   duckdb_connection connection = nullptr;
   duckdb_connect(body_->database, &connection);
-  const std::string file = body_->extension_folder + "/" + version() + "/linux_" +
-#if defined(__aarch64__)
-                           "arm64/"
-#else
-                           "amd64/"
-#endif
-                           + std::string(extension) + ".duckdb_extension";
+  const std::string file = extension_file(body_->extension_folder, extension);
   duckdb_result result{};
   Outcome<void> outcome;
   if (duckdb_query(connection, Sql("LOAD {}", Literal(file)).text().c_str(), &result) == DuckDBError)

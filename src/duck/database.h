@@ -89,11 +89,13 @@ class Database : public std::enable_shared_from_this<Database> {
   Database& operator=(const Database&) = delete;
 
   /// Loads one of weir's extensions (`ducklake`, `sqlite_scanner`, `postgres_scanner`, `httpfs`) once. Callers that must trust the
-  /// file verify it first (run/ does, against the record that setup wrote).
+  /// file verify it first (lake/ does, against the record that setup wrote).
   Outcome<void> load(std::string_view extension);
   Outcome<Connection> connect();
 
   static std::string version();
+  /// Path of the file that load() reads for an extension.
+  static std::string extension_file(const std::string& extension_folder, std::string_view extension);
 
  private:
   Database() = default;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,9 +37,9 @@ struct TableState {
   bool exists = false;
   bool is_view = false;
   std::int64_t table_id = 0;
-  /// The newest lake version whose changes name this table.
+  /// The newest lake version whose changes name this table; compaction, which changes no row, does not count.
   std::int64_t version = 0;
-  /// All columns in physical order, the partition column included.
+  /// All columns in physical order, the partition column included. Empty for a view: DuckDB binds those.
   std::vector<ColumnState> columns;
   /// Columns of the partition spec (identity transforms) and whether there are others.
   std::vector<std::string> partitioned_by;
@@ -49,7 +50,7 @@ struct TableState {
   std::string folder;
   /// False for a table whose name is not plain: DuckLake chooses its folder anew on every replace, so it is written by INSERT.
   bool has_plain_folder = true;
-  std::int64_t rows = 0;  // live rows by the files' records and deletes
+  std::int64_t rows = 0;  // live rows by the files' records and deletes; 0 for a view
 
   const ColumnState* column(std::string_view name) const;  // without case
   bool is_partitioned() const;                             // by kPartitionColumn
@@ -81,6 +82,10 @@ class Lake {
  public:
   const LakeConfig& config() const { return config_; }
   const std::string& name() const { return config_.name; }
+  /// False for a lake that no run has made yet: it reads as empty, its reader is an empty database, and it has no version but 0.
+  bool exists() const { return exists_; }
+  /// Absolute folder or prefix of the data files, ending in '/'.
+  const std::string& data_folder() const { return data_folder_; }
 
   /// The relation for reading, under the reserved READ_ONLY attachment.
   duck::TableName readable(const std::string& schema, const std::string& table) const { return {reader_, schema, table}; }
@@ -130,6 +135,8 @@ class Lake {
   std::string reader_;
   std::string writer_;
   std::string metadata_;
+  std::string data_folder_;
+  bool exists_ = false;
 };
 
 /// Opens the instance and attaches lakes on demand.
@@ -138,6 +145,8 @@ class Lakes {
   struct Options {
     std::string extension_folder;
     bool write = false;  // attach the writers too; creates a lake that does not exist
+    /// Ends waiting for another process that creates the lake, when given.
+    const std::atomic<bool>* stop = nullptr;
   };
   /// Attaches every lake of the configuration, the stage database, and the configured databases read-only.
   /// Errors: W6001 catalog cannot be opened (read-only, not a lake, no such server), W6002 made by a newer format, W6005 data path not writable,
@@ -149,11 +158,33 @@ class Lakes {
   /// Requires: a configured name (without case).
   const Lake& lake(std::string_view name) const;
   const std::vector<Lake>& all() const { return lakes_; }
+  /// The relation of a configured database, attached READ_ONLY under a reserved name when first asked for. Requires: a configured name.
+  /// Errors: W6006 the database cannot be opened. Threads: safe.
+  Result<duck::TableName> datatable(const std::string& place, const std::string& schema, const std::string& table);
 
  private:
+  Lakes() = default;
+  Result<void> prepare(const Config& config, const Options& options);
+  Result<void> attach(duck::Connection& connection, Lake& lake, const Options& options);
+  Result<void> attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
+  Result<void> attach_writer(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
+  Result<void> create(duck::Connection& connection, Lake& lake, const Options& options);
+  Result<std::optional<std::string>> moved_data(duck::Connection& connection, const Lake& lake);
+
   std::shared_ptr<duck::Database> database_;
+  std::string extension_folder_;
   std::vector<Lake> lakes_;
+  std::map<std::string, DatabaseLocation> databases_;
+  std::mutex mutex_;  // guards attached_databases_
+  std::map<std::string, std::string> attached_databases_;
 };
+
+/// A simple name for a reserved attachment: `prefix` and the name in lower case, where '_' is doubled and every byte other than a letter
+/// or digit becomes `_x` and two hex digits, so that different names stay different.
+std::string reserved_name(std::string_view prefix, std::string_view name);
+
+/// Hides what looks like a password or key in text that may hold connection strings.
+std::string mask_secrets(std::string text);
 
 /// Turns a DuckDB failure about a lake into a diagnostic with secrets masked.
 Diagnostic explain(Code code, const std::string& doing, const duck::Failure& failure);

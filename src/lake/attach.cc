@@ -1,0 +1,254 @@
+// Opens the instance and attaches the lakes. The order keeps start-up cheap: what is usual costs one ATTACH and one small read a lake;
+// only after a failure is the catalog looked at more closely, to say what is wrong without reading DuckDB's words.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+#include <set>
+
+#include "lake/catalog_probe.h"
+#include "lake/extensions.h"
+#include "lake/lakes.h"
+#include "lake/secrets.h"
+
+namespace weir::lake {
+namespace {
+
+using duck::Identifier;
+using duck::Literal;
+using duck::Sql;
+
+bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
+
+std::string random_hex() {
+  std::uint64_t number = 0;
+  // Eight bytes are always given at once.
+  while (::getrandom(&number, sizeof number, 0) != sizeof number) continue;
+  return fmt::format("{:016x}", number);
+}
+
+std::vector<std::string> needed_extensions(const Config& config) {
+  std::set<std::string> names;
+  for (const LakeConfig& lake : config.lakes) {
+    names.insert(lake.catalog.kind == DatabaseLocation::Kind::Postgres ? "postgres_scanner" : "sqlite_scanner");
+    if (is_remote(lake.data)) names.insert("httpfs");
+  }
+  for (const auto& [name, path] : config.storages)
+    if (is_remote(path)) names.insert("httpfs");
+  std::vector<std::string> ordered(names.begin(), names.end());
+  ordered.insert(ordered.begin(), "ducklake");
+  return ordered;
+}
+
+/// What ATTACH takes after `ducklake:`.
+Literal attach_target(const DatabaseLocation& catalog) {
+  const bool postgres = catalog.kind == DatabaseLocation::Kind::Postgres;
+  return Literal((postgres ? "ducklake:postgres:" : "ducklake:sqlite:") + catalog.target);
+}
+
+Sql catalog_options(const DatabaseLocation& catalog, const std::string& metadata) {
+  if (catalog.kind == DatabaseLocation::Kind::Postgres) return Sql("METADATA_CATALOG {}", Literal(metadata));
+  return Sql("METADATA_CATALOG {}, META_JOURNAL_MODE 'WAL', META_BUSY_TIMEOUT 10000", Literal(metadata));
+}
+
+Sql data_path_options(const std::optional<std::string>& moved_to) {
+  if (!moved_to) return Sql();
+  return Sql(", DATA_PATH {}, OVERRIDE_DATA_PATH true", Literal(*moved_to));
+}
+
+Diagnostic about(Code code, const LakeConfig& lake, std::string_view what, std::string hint = {}) {
+  return {.code = code, .message = fmt::format("lake {}: {}", lake.name, what), .path = {}, .span = {}, .hint = std::move(hint)};
+}
+
+/// Says why a catalog could not be attached, by looking at it.
+Diagnostic judge_failure(const LakeConfig& lake, const CatalogProbe& probe, const duck::Failure& failure) {
+  switch (probe.kind) {
+    case CatalogProbe::Kind::NotALake:
+      return about(Code::W6001, lake, fmt::format("{} is a database without a lake in it", lake.catalog.shown), "name another catalog, or an empty one");
+    case CatalogProbe::Kind::Lake:
+      if (probe.format != kLakeFormat)
+        return about(Code::W6002, lake, fmt::format("{} has format {}, this weir reads {}", lake.catalog.shown, probe.format, kLakeFormat),
+                     "use the weir that wrote it");
+      break;
+    case CatalogProbe::Kind::Absent:
+    case CatalogProbe::Kind::Unreachable:
+      if (!probe.reason.empty()) return about(Code::W6001, lake, mask_secrets(probe.reason), "check `catalog` of this lake in weir.yaml");
+      break;
+  }
+  return explain(Code::W6001, fmt::format("lake {} ({}) cannot be opened", lake.name, lake.catalog.shown), failure);
+}
+
+Result<void> make_folder(const LakeConfig& lake, Code code, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(about(code, lake, fmt::format("{} cannot be made: {}", folder.string(), error.message())));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail(about(code, lake, fmt::format("{} cannot be written", folder.string()), "let the user who runs weir write there"));
+  return {};
+}
+
+Result<void> check_writable(const LakeConfig& lake) {
+  if (!is_remote(lake.data)) WEIR_CHECK(make_folder(lake, Code::W6005, lake.data));
+  if (lake.catalog.kind == DatabaseLocation::Kind::Postgres) return {};
+  const std::filesystem::path catalog(lake.catalog.target);
+  WEIR_CHECK(make_folder(lake, Code::W6001, catalog.parent_path()));
+  if (std::filesystem::exists(catalog) && ::access(catalog.c_str(), W_OK) != 0)
+    return fail(about(Code::W6001, lake, fmt::format("{} is read-only", lake.catalog.shown)));
+  return {};
+}
+
+}  // namespace
+
+const Lake& Lakes::lake(std::string_view name) const {
+  const auto lower = [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<unsigned char>(c + 32) : c; };
+  const auto found = std::find_if(lakes_.begin(), lakes_.end(), [&](const Lake& lake) {
+    return std::equal(name.begin(), name.end(), lake.name().begin(), lake.name().end(), [&](char a, char b) { return lower(a) == lower(b); });
+  });
+  assert(found != lakes_.end());
+  return *found;
+}
+
+Result<std::unique_ptr<Lakes>> Lakes::open(const Config& config, const Options& options) {
+  std::unique_ptr<Lakes> lakes(new Lakes());
+  WEIR_CHECK(lakes->prepare(config, options));
+  return lakes;
+}
+
+Result<void> Lakes::prepare(const Config& config, const Options& options) {
+  extension_folder_ = options.extension_folder;
+  databases_ = config.databases;
+  const auto names = needed_extensions(config);
+  WEIR_CHECK(check_extensions(extension_folder_, names));
+  auto database = duck::Database::open({extension_folder_, config.memory, config.threads, config.temp_folder, config.temp_limit});
+  if (!database) return fail(explain(Code::W6001, "DuckDB cannot be started with the settings of weir.yaml", database.error()));
+  database_ = *database;
+  WEIR_CHECK(load_extensions(*database_, extension_folder_, names));
+  WEIR_TRY(auto connection, connect());
+  if (auto done = connection.execute(Sql("ATTACH ':memory:' AS {}", Identifier(std::string(kStageDatabase)))); !done)
+    return fail(explain(Code::W6001, "the stage database cannot be made", done.error()));
+  WEIR_CHECK(create_secrets(connection, config, *database_, extension_folder_));
+  for (const LakeConfig& one : config.lakes) {
+    Lake& lake = lakes_.emplace_back();
+    lake.config_ = one;
+    WEIR_CHECK(attach(connection, lake, options));
+  }
+  return {};
+}
+
+Result<duck::Connection> Lakes::connect() {
+  auto connection = database_->connect();
+  if (!connection) return fail(explain(Code::W6003, "no connection to DuckDB", connection.error()));
+  return std::move(*connection);
+}
+
+// A reader never creates. A lake that is missing gets an empty database under its reader's name, so that whoever reads a table there
+// is told by DuckDB that the table does not exist, as in any empty lake.
+Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Options& options) {
+  const LakeConfig& config = lake.config_;
+  const std::string random = random_hex();
+  lake.reader_ = reserved_name("_weir_r_", config.name);
+  lake.writer_ = reserved_name("_weir_w_", config.name) + "_" + random;
+  lake.metadata_ = reserved_name("_weir_m_", config.name) + "_" + random;
+  lake.data_folder_ = config.data + "/";
+  if (options.write) WEIR_CHECK(check_writable(config));
+
+  WEIR_TRY(lake.exists_, is_present(config));
+  if (!lake.exists_ && options.write) WEIR_CHECK(create(connection, lake, options));
+  if (!lake.exists_) {
+    if (auto done = connection.execute(Sql("ATTACH ':memory:' AS {}", Identifier(lake.reader_))); !done)
+      return fail(explain(Code::W6001, "no place for the lake " + config.name, done.error()));
+    return {};
+  }
+  WEIR_CHECK(attach_reader(connection, lake, std::nullopt));
+  WEIR_TRY(const auto moved, moved_data(connection, lake));
+  if (moved) {
+    if (auto done = connection.execute(Sql("DETACH {}", Identifier(lake.reader_))); !done)
+      return fail(explain(Code::W6001, "the lake " + config.name + " cannot be reopened", done.error()));
+    WEIR_CHECK(attach_reader(connection, lake, moved));
+  }
+  return options.write ? attach_writer(connection, lake, moved) : Result<void>{};
+}
+
+Result<void> Lakes::attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
+  const LakeConfig& config = lake.config_;
+  const auto done = connection.execute(Sql("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_),
+                                           catalog_options(config.catalog, lake.metadata_), data_path_options(moved)));
+  if (!done) return fail(judge_failure(config, probe_catalog(config.catalog), done.error()));
+  return {};
+}
+
+// Inlining is off for every writer of weir, whatever the lake's own option says: its rows would live in the catalog.
+Result<void> Lakes::attach_writer(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
+  const LakeConfig& config = lake.config_;
+  const std::string metadata = reserved_name("_weir_n_", config.name) + lake.writer_.substr(lake.writer_.rfind('_'));
+  const auto done = connection.execute(Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0{})",
+                                           attach_target(config.catalog), Identifier(lake.writer_), catalog_options(config.catalog, metadata),
+                                           data_path_options(moved)));
+  if (!done) return fail(judge_failure(config, probe_catalog(config.catalog), done.error()));
+  return {};
+}
+
+// Two commands may find the lake missing at once: the lock decides, and the loser finds it made.
+Result<void> Lakes::create(duck::Connection& connection, Lake& lake, const Options& options) {
+  const LakeConfig& config = lake.config_;
+  static const std::atomic<bool> never{false};
+  WEIR_TRY(const auto lock, lake.lock(options.stop != nullptr ? *options.stop : never));
+  WEIR_TRY(lake.exists_, is_present(config));
+  if (lake.exists_) return {};
+  const Identifier maker(lake.writer_ + "_new");
+  const auto made = connection.execute(Sql("ATTACH {} AS {} ({}, DATA_PATH {}, DATA_INLINING_ROW_LIMIT 0)", attach_target(config.catalog), maker,
+                                           catalog_options(config.catalog, lake.metadata_ + "_new"), Literal(lake.data_folder_)));
+  if (!made) return fail(judge_failure(config, probe_catalog(config.catalog), made.error()));
+  const auto set = connection.execute(Sql("CALL {}.set_option('data_inlining_row_limit', 0)", maker));
+  const auto detached = connection.execute(Sql("DETACH {}", maker));
+  if (!set) return fail(explain(Code::W6001, "the new lake " + config.name + " cannot be set up", set.error()));
+  if (!detached) return fail(explain(Code::W6001, "the new lake " + config.name + " cannot be reopened", detached.error()));
+  lake.exists_ = true;
+  return {};
+}
+
+// DuckLake keeps its data path as it was given at creation, and files relative to it. A lake that was moved as a whole is opened with the
+// path of weir.yaml in place of the stored one; but only when the stored place is gone, because otherwise one of the two is a mistake.
+Result<std::optional<std::string>> Lakes::moved_data(duck::Connection& connection, const Lake& lake) {
+  const auto rows = connection.query(Sql("SELECT value FROM {} WHERE key = 'data_path' AND scope IS NULL", lake.metadata("ducklake_metadata")));
+  if (!rows) return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", rows.error()));
+  const std::string stored = rows->size() == 0 ? std::string() : rows->text(0, 0);
+  std::error_code error;
+  if (stored == lake.data_folder_ || std::filesystem::equivalent(stored, lake.data_folder_, error)) {
+    if (stored != lake.data_folder_) return std::optional(lake.data_folder_);
+    return std::optional<std::string>();
+  }
+  const bool stored_is_gone = !is_remote(stored) && !std::filesystem::exists(stored, error);
+  if (stored_is_gone && (is_remote(lake.data_folder_) || std::filesystem::exists(lake.data_folder_, error))) return std::optional(lake.data_folder_);
+  if (stored_is_gone && lake.config_.catalog.kind == DatabaseLocation::Kind::Sqlite) return std::optional(lake.data_folder_);
+  return fail(about(Code::W6005, lake.config_, fmt::format("its files are in {}, but weir.yaml says {}", stored, lake.config_.data),
+                    "let `data` name the place where the files are"));
+}
+
+Result<duck::TableName> Lakes::datatable(const std::string& place, const std::string& schema, const std::string& table) {
+  const auto configured = databases_.find(place);
+  assert(configured != databases_.end());
+  const DatabaseLocation& location = configured->second;
+  const std::lock_guard guard(mutex_);
+  if (const auto known = attached_databases_.find(place); known != attached_databases_.end()) return duck::TableName{known->second, schema, table};
+  const std::string name = reserved_name("_weir_d_", place);
+  Sql type("");
+  if (location.kind == DatabaseLocation::Kind::Sqlite) {
+    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"sqlite_scanner"}));
+    type = Sql("TYPE sqlite, ");
+  } else if (location.kind == DatabaseLocation::Kind::Postgres) {
+    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"postgres_scanner"}));
+    type = Sql("TYPE postgres, ");
+  }
+  WEIR_TRY(auto connection, connect());
+  if (auto done = connection.execute(Sql("ATTACH {} AS {} ({}READ_ONLY)", Literal(location.target), Identifier(name), type)); !done)
+    return fail(explain(Code::W6006, fmt::format("database {} ({}) cannot be opened", place, location.shown), done.error()));
+  attached_databases_[place] = name;
+  return duck::TableName{name, schema, table};
+}
+
+}  // namespace weir::lake

@@ -1,0 +1,72 @@
+// Removing files that no version knows. Always under the lake's lock: a file that the catalog does not know yet may belong to a writer.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <unordered_set>
+
+#include "lake/lakes.h"
+
+namespace weir::lake {
+namespace {
+
+namespace fs = std::filesystem;
+using duck::Literal;
+using duck::Sql;
+
+bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
+
+/// Every file name the catalog knows, of any version. Names of DuckLake and of weir hold unique ids, so a name is enough and no path
+/// needs to be resolved.
+Result<std::unordered_set<std::string>> known_names(duck::Connection& connection, const Lake& lake) {
+  std::unordered_set<std::string> names;
+  if (!lake.exists()) return names;
+  const auto rows = connection.query(Sql("SELECT DISTINCT parse_filename(path, false, 'forward_slash') FROM (SELECT path FROM {} UNION ALL SELECT path FROM {} UNION ALL "
+                                         "SELECT path FROM {})",
+                                         lake.metadata("ducklake_data_file"), lake.metadata("ducklake_delete_file"),
+                                         lake.metadata("ducklake_files_scheduled_for_deletion")));
+  if (!rows) return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", rows.error()));
+  for (std::size_t i = 0; i < rows->size(); ++i) names.insert(rows->text(i, 0));
+  return names;
+}
+
+/// Removes what `is_victim` accepts under `folder`; a folder that cannot be walked is said.
+template <class Victim>
+Result<std::int64_t> sweep(const Lake& lake, const std::string& folder, Victim is_victim) {
+  std::int64_t removed = 0;
+  std::error_code error;
+  if (!fs::exists(folder, error)) return removed;
+  std::vector<fs::path> victims;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->is_regular_file(error) && entry->path().extension() == ".parquet" && is_victim(entry->path())) victims.push_back(entry->path());
+  for (const fs::path& victim : victims) {
+    if (fs::remove(victim, error)) ++removed;
+    if (error) break;
+  }
+  if (error)
+    return fail(Diagnostic{.code = Code::W6005, .message = fmt::format("lake {}: leftovers in {} cannot be removed: {}", lake.name(), folder, error.message()), .path = {}, .span = {}, .hint = {}});
+  return removed;
+}
+
+}  // namespace
+
+// Object stores are left to DuckLake's own orphan removal: DuckDB can list them but not delete.
+Result<std::int64_t> Lake::remove_files(duck::Connection& connection, const std::string& prefix) const {
+  if (is_remote(data_folder_) || prefix.empty()) return 0;
+  WEIR_TRY(const auto known, known_names(connection, *this));
+  return sweep(*this, data_folder_, [&](const fs::path& file) {
+    const std::string name = file.filename().string();
+    return name.starts_with(prefix) && !known.contains(name);
+  });
+}
+
+Result<std::int64_t> Lake::remove_strays(duck::Connection& connection, const std::string& folder, std::int64_t since) const {
+  if (is_remote(folder)) return 0;
+  WEIR_TRY(const auto known, known_names(connection, *this));
+  return sweep(*this, folder, [&](const fs::path& file) {
+    struct stat found {};
+    return ::stat(file.c_str(), &found) == 0 && found.st_mtim.tv_sec >= since && !known.contains(file.filename().string());
+  });
+}
+
+}  // namespace weir::lake

@@ -1,0 +1,41 @@
+#include "lake/postgres.h"
+
+#include <libpq-fe.h>
+
+namespace weir::lake {
+namespace {
+
+std::string reason_of(const PGconn* connection) {
+  std::string reason = connection == nullptr ? "out of memory" : PQerrorMessage(connection);
+  while (!reason.empty() && (reason.back() == '\n' || reason.back() == ' ')) reason.pop_back();
+  return reason;
+}
+
+struct Clear {
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+
+}  // namespace
+
+void PostgresSession::Close::operator()(pg_conn* connection) const { PQfinish(connection); }
+
+tl::expected<PostgresSession, std::string> PostgresSession::open(const std::string& target) {
+  PostgresSession session;
+  session.connection_.reset(PQconnectdb(target.c_str()));
+  if (PQstatus(session.connection_.get()) != CONNECTION_OK) return tl::unexpected(reason_of(session.connection_.get()));
+  return session;
+}
+
+tl::expected<std::optional<std::string>, std::string> PostgresSession::ask(const char* fixed_sql) {
+  const std::unique_ptr<PGresult, Clear> result(PQexec(connection_.get(), fixed_sql));
+  const auto status = PQresultStatus(result.get());
+  if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) return tl::unexpected(reason_of(connection_.get()));
+  if (PQntuples(result.get()) == 0 || PQgetisnull(result.get(), 0, 0) != 0) return std::optional<std::string>();
+  return std::optional<std::string>(PQgetvalue(result.get(), 0, 0));
+}
+
+bool PostgresSession::is_alive() {
+  return PQstatus(connection_.get()) == CONNECTION_OK && ask("SELECT 1").has_value();
+}
+
+}  // namespace weir::lake

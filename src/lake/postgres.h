@@ -1,0 +1,31 @@
+// libpq behind a value: the few questions that must not go through DuckDB, and the session that holds an advisory lock.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+struct pg_conn;
+
+namespace weir::lake {
+
+/// One session. Threads: one call at a time.
+class PostgresSession {
+ public:
+  struct Close {
+    void operator()(pg_conn* connection) const;
+  };
+  /// Connects; on failure the server's reason (holds no password).
+  static tl::expected<PostgresSession, std::string> open(const std::string& target);
+  /// The first value of the first row, nothing for no row or NULL; on failure the server's reason.
+  tl::expected<std::optional<std::string>, std::string> ask(const char* fixed_sql);
+  /// False once the session is known to be lost.
+  bool is_alive();
+
+ private:
+  std::unique_ptr<pg_conn, Close> connection_;
+};
+
+}  // namespace weir::lake

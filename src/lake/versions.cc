@@ -1,0 +1,182 @@
+// What happened in a lake, version by version: all of it from DuckLake's metadata tables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lake/changes.h"
+#include "lake/lakes.h"
+
+namespace weir::lake {
+namespace {
+
+using duck::Literal;
+using duck::Rows;
+using duck::Sql;
+
+Failed unreadable(const Lake& lake, const duck::Failure& failure) { return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", failure)); }
+
+Result<Rows> read(duck::Connection& connection, const Lake& lake, const Sql& sql) {
+  auto rows = connection.query(sql);
+  if (!rows) return unreadable(lake, rows.error());
+  return std::move(*rows);
+}
+
+Sql version_columns(const Lake& lake) {
+  return Sql("SELECT c.snapshot_id, strftime(s.snapshot_time::TIMESTAMPTZ AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ'), c.author, c.commit_message, "
+             "c.commit_extra_info, c.changes_made FROM {} c JOIN {} s USING (snapshot_id)",
+             lake.metadata("ducklake_snapshot_changes"), lake.metadata("ducklake_snapshot"));
+}
+
+VersionRecord record_of(const Rows& rows, std::size_t row) {
+  VersionRecord record;
+  record.version = rows.integer(row, 0);
+  record.time = rows.text(row, 1);
+  record.author = rows.text(row, 2);
+  record.message = rows.text(row, 3);
+  record.extra_info = rows.text(row, 4);
+  record.changes = rows.text(row, 5);
+  return record;
+}
+
+/// True of a JSON object with a text `weir`; anything else is what a foreign writer left.
+Sql is_commit_record() {
+  return Sql("(CASE WHEN json_valid(c.commit_extra_info) THEN json_type(c.commit_extra_info, '$.weir') = 'VARCHAR' ELSE false END)");
+}
+
+}  // namespace
+
+Result<std::int64_t> Lake::current_version(duck::Connection& connection) const {
+  if (!exists_) return 0;
+  WEIR_TRY(const auto rows, read(connection, *this, Sql("SELECT id FROM {}.current_snapshot()", duck::Identifier(reader_))));
+  return rows.integer(0, 0);
+}
+
+Result<Lake::Changes> Lake::changes_after(duck::Connection& connection, std::int64_t after) const {
+  Changes result;
+  result.newest = after;
+  if (!exists_) return result;
+  WEIR_TRY(const auto names, read(connection, *this,
+                                  Sql("SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot FROM {} t JOIN {} s USING (schema_id) WHERE t.end_snapshot IS NULL "
+                                      "AND s.end_snapshot IS NULL UNION ALL SELECT v.view_id, s.schema_name, v.view_name, v.begin_snapshot FROM {} v JOIN {} s USING "
+                                      "(schema_id) WHERE v.end_snapshot IS NULL AND s.end_snapshot IS NULL",
+                                      metadata("ducklake_table"), metadata("ducklake_schema"), metadata("ducklake_view"), metadata("ducklake_schema"))));
+  std::unordered_map<std::int64_t, std::string> keys;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string key = Asset{AssetKind::Lake, config_.name, names.text(i, 1), names.text(i, 2)}.key();
+    if (names.integer(i, 3) > after) result.tables[key] = names.integer(i, 3);
+    keys[names.integer(i, 0)] = std::move(key);
+  }
+  WEIR_TRY(const auto rows, read(connection, *this,
+                                 Sql("SELECT snapshot_id, changes_made FROM {} WHERE snapshot_id > {} ORDER BY snapshot_id",
+                                     metadata("ducklake_snapshot_changes"), after)));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    result.newest = std::max(result.newest, rows.integer(i, 0));
+    const std::string changes = rows.text(i, 1);
+    for (const Change& change : parse_changes(changes)) {
+      if (!change.id || !change.alters_content()) continue;
+      const auto key = keys.find(*change.id);
+      if (key == keys.end()) continue;
+      std::int64_t& version = result.tables[key->second];
+      version = std::max(version, rows.integer(i, 0));
+    }
+  }
+  return result;
+}
+
+namespace {
+
+/// Every id that the asset's table or view has had: a replaced table gets a new one.
+Result<std::unordered_set<std::int64_t>> ids_of(duck::Connection& connection, const Lake& lake, const Asset& asset) {
+  std::unordered_set<std::int64_t> ids;
+  WEIR_TRY(const auto rows, read(connection, lake,
+                                 Sql("SELECT t.table_id FROM {} t JOIN {} s USING (schema_id) WHERE lower(s.schema_name) = lower({}) AND lower(t.table_name) = lower({}) "
+                                     "UNION SELECT v.view_id FROM {} v JOIN {} s USING (schema_id) WHERE lower(s.schema_name) = lower({}) AND lower(v.view_name) = lower({})",
+                                     lake.metadata("ducklake_table"), lake.metadata("ducklake_schema"), Literal(asset.schema), Literal(asset.name),
+                                     lake.metadata("ducklake_view"), lake.metadata("ducklake_schema"), Literal(asset.schema), Literal(asset.name))));
+  for (std::size_t i = 0; i < rows.size(); ++i) ids.insert(rows.integer(i, 0));
+  return ids;
+}
+
+bool names_any(const std::string& changes, const std::unordered_set<std::int64_t>& ids, const Asset& asset) {
+  const auto same = [](std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  };
+  const auto parsed = parse_changes(changes);
+  return std::any_of(parsed.begin(), parsed.end(), [&](const Change& change) {
+    return change.id ? ids.contains(*change.id) : same(change.schema, asset.schema) && same(change.name, asset.name);
+  });
+}
+
+/// Rows added and removed by each version among `ids` (all tables if nothing), from the files' records.
+Result<void> count_changes(duck::Connection& connection, const Lake& lake, const std::optional<std::unordered_set<std::int64_t>>& ids,
+                           std::vector<VersionRecord>& records) {
+  if (records.empty()) return {};
+  Sql among("true");
+  if (ids) {
+    std::vector<Sql> numbers{Sql("-1")};
+    for (const std::int64_t id : *ids) numbers.push_back(Sql("{}", id));
+    among = Sql("table_id IN ({})", Sql::join(numbers, ", "));
+  }
+  const std::int64_t oldest = records.back().version;
+  const duck::TableName files = lake.metadata("ducklake_data_file");
+  const duck::TableName deletes = lake.metadata("ducklake_delete_file");
+  WEIR_TRY(const auto rows,
+           read(connection, lake,
+                Sql("SELECT v, sum(added)::BIGINT, sum(removed)::BIGINT FROM ("
+                    "SELECT begin_snapshot AS v, record_count AS added, 0 AS removed FROM {} WHERE begin_snapshot >= {} AND {} UNION ALL "
+                    "SELECT end_snapshot, 0, record_count FROM {} WHERE end_snapshot >= {} AND {} UNION ALL "
+                    "SELECT begin_snapshot, 0, delete_count FROM {} WHERE begin_snapshot >= {} AND {} UNION ALL "
+                    "SELECT end_snapshot, 0, -delete_count FROM {} WHERE end_snapshot >= {} AND {}) GROUP BY v",
+                    files, oldest, among, files, oldest, among, deletes, oldest, among, deletes, oldest, among)));
+  std::unordered_map<std::int64_t, std::size_t> at;
+  for (std::size_t i = 0; i < records.size(); ++i) at[records[i].version] = i;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto record = at.find(rows.integer(i, 0));
+    if (record == at.end()) continue;
+    records[record->second].rows_added = rows.integer(i, 1);
+    records[record->second].rows_removed = rows.integer(i, 2);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<VersionRecord>> Lake::history(duck::Connection& connection, const std::optional<Asset>& asset, std::size_t limit) const {
+  std::vector<VersionRecord> records;
+  if (!exists_) return records;
+  std::optional<std::unordered_set<std::int64_t>> ids;
+  if (asset) {
+    WEIR_TRY(ids, ids_of(connection, *this, *asset));
+  }
+  Sql query("{} ORDER BY c.snapshot_id DESC", version_columns(*this));
+  if (!asset) query += Sql(" LIMIT {}", limit);
+  WEIR_TRY(const auto rows, read(connection, *this, query));
+  for (std::size_t i = 0; i < rows.size() && records.size() < limit; ++i)
+    if (!asset || names_any(rows.text(i, 5), *ids, *asset)) records.push_back(record_of(rows, i));
+  WEIR_CHECK(count_changes(connection, *this, ids, records));
+  return records;
+}
+
+Result<std::vector<VersionRecord>> Lake::commits_after(duck::Connection& connection, std::int64_t after) const {
+  std::vector<VersionRecord> records;
+  if (!exists_) return records;
+  WEIR_TRY(const auto rows, read(connection, *this,
+                                 Sql("{} WHERE c.snapshot_id > {} AND {} ORDER BY c.snapshot_id", version_columns(*this), after, is_commit_record())));
+  for (std::size_t i = 0; i < rows.size(); ++i) records.push_back(record_of(rows, i));
+  return records;
+}
+
+Result<std::optional<std::int64_t>> Lake::version_of_token(duck::Connection& connection, const std::string& token, std::int64_t after) const {
+  if (!exists_) return std::optional<std::int64_t>();
+  WEIR_TRY(const auto rows,
+           read(connection, *this,
+                Sql("SELECT c.snapshot_id FROM {} c WHERE c.snapshot_id > {} AND {} AND json_extract_string(c.commit_extra_info, '$.token') = {} ORDER BY 1",
+                    metadata("ducklake_snapshot_changes"), after, is_commit_record(), Literal(token))));
+  if (rows.size() == 0) return std::optional<std::int64_t>();
+  return std::optional(rows.integer(0, 0));
+}
+
+}  // namespace weir::lake
