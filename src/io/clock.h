@@ -1,4 +1,5 @@
-// The clock: UTC in microseconds. WEIR_NOW (ISO 8601, for example 2026-07-05T10:00:00Z) stands in for it, so that tests can stop the time or turn it back.
+// The clock: UTC in microseconds. WEIR_NOW (ISO 8601, for example 2026-07-05T10:00:00Z) stands in for it, so that tests
+// can stop the time or turn it back.
 #pragma once
 
 #include <chrono>
