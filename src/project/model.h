@@ -127,6 +127,9 @@ struct Model {
   /// The asset it produces: the materialize target, or the relation of an owned model in the default lake. Nothing for ephemeral and file.
   std::optional<Asset> target;
   Span target_span;
+  /// The name under which other models read it: the target of a managed or manual model, otherwise the relation in the default lake that the
+  /// path or `name:` gives; also for planes that produce no asset of their own (ephemeral is inlined, table is read where it was delivered).
+  Asset relation;
 
   std::vector<std::string> key;
   std::vector<std::string> track;
@@ -143,6 +146,8 @@ struct Model {
   std::string interval;
   std::string lookback;
   std::string backfill;
+  std::string tz;  // of the windows' calendar; empty: UTC
+  bool ledger = true;  // table plane: keep the delivery token in the target
   std::string file_path;
   std::string file_format;
   std::vector<std::string> environments;
@@ -150,6 +155,8 @@ struct Model {
   bool is_pipeline = false;
   bool is_macro_library = false;
   std::vector<std::string> uses;
+  /// Models that must run before, besides those that it reads.
+  std::vector<std::string> depends_on;
   std::vector<Trigger> triggers;
   bool trigger_all = false;
   bool mute_all = false;

@@ -1,0 +1,371 @@
+#include "project/judge_rules.h"
+
+#include <algorithm>
+#include <set>
+
+#include "calendar/partition.h"
+#include "text/suggest.h"
+
+namespace weir {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string made(text);
+  for (char& c : made)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return made;
+}
+
+bool is_owned(Plane plane) { return plane == Plane::Virtual || plane == Plane::View || plane == Plane::Ephemeral; }
+
+/// `1d`, `6h`, `1w`, `1mo`: a number above zero and a unit.
+bool is_interval(std::string_view text) {
+  std::size_t digits = 0;
+  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
+  if (digits == 0 || digits > 6 || text.substr(0, digits).find_first_not_of('0') == std::string_view::npos) return false;
+  const auto unit = text.substr(digits);
+  for (const std::string_view known : {"s", "m", "h", "d", "w", "mo", "q", "y"})
+    if (unit == known) return true;
+  return false;
+}
+
+bool is_date(std::string_view text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+  calendar::Partitioning probe;
+  probe.format = std::string(calendar::default_format(probe.kind));
+  probe.start = std::string(text);
+  return calendar::validate(probe).has_value();
+}
+
+class Rules {
+ public:
+  Rules(Model& model, const Given& given, const Config& config, Findings& findings) : model_(model), given_(given), config_(config), findings_(findings) {}
+
+  void run() {
+    target();
+    strategy_on_plane();
+    keys();
+    windows();
+    partitions();
+    tests();
+    schedule();
+    without_effect();
+    if (model_.is_macro_library && given_.decided)
+      findings_.error(Code::W0171, given_.place("macros"), "a library of macros has no result to materialize", "move the macros to a file of their own");
+    model_.interval = model_.strategy == Strategy::IncrementalByTime && model_.interval.empty() ? "1d" : model_.interval;
+    if ((model_.plane == Plane::Table || model_.plane == Plane::File) && model_.environments.empty()) model_.environments = {"prod"};
+  }
+
+ private:
+  bool has(std::string_view name) const { return given_.places.contains(name); }
+  std::string shown_strategy() const {
+    return "`" + (given_.strategy_word.empty() ? std::string(name_of(model_.strategy)) : given_.strategy_word) + "`";
+  }
+  std::string shown_plane() const { return "plane `" + std::string(name_of(model_.plane)) + "`"; }
+
+  // Targets.
+
+  void target() {
+    model_.relation = given_.relation;
+    switch (model_.plane) {
+      case Plane::Virtual:
+      case Plane::View:
+        model_.target = given_.relation;
+        return;
+      case Plane::Ephemeral: return;
+      case Plane::File: return file_target();
+      case Plane::Table: return table_target();
+      case Plane::Managed:
+      case Plane::Manual: return asset_target();
+    }
+  }
+
+  void asset_target() {
+    if (!model_.target) {
+      const auto asset = parse_asset(given_.target.text);
+      const std::string plane(name_of(model_.plane));
+      if (!asset) {
+        const bool none = given_.target.text.empty();
+        return findings_.error(Code::W0160, none ? given_.header : given_.target.span, none ? shown_plane() + " needs `target`" : "`" + given_.target.text + "` is no asset",
+                               "write for example `target: ducklake://main/orders`");
+      }
+      model_.target = asset;
+      model_.target_span = given_.target.span;
+    }
+    const auto& asset = *model_.target;
+    model_.relation = asset;
+    const bool managed = model_.plane == Plane::Managed;
+    if (managed && asset.kind != AssetKind::Lake) {
+      const bool storage = asset.kind == AssetKind::Storage;
+      return findings_.error(Code::W0141, model_.target_span, "weir materializes tables of a lake only, not `" + asset.uri() + "`",
+                             storage ? "a block header with `materialise: file`, `path:` and `format:` writes a file"
+                                     : "a block header with `materialise: table` and `target: <database>.<schema>.<table>` delivers into a database");
+    }
+    if (managed && asset.name.empty())
+      return findings_.error(Code::W0142, model_.target_span, "the target names a lake but no table", "write `ducklake://" + asset.place + "/<table>`");
+    known_place(asset);
+  }
+
+  void known_place(const Asset& asset) {
+    std::vector<std::string> known;
+    if (asset.kind == AssetKind::Lake) {
+      for (const auto& lake : config_.lakes) {
+        if (lower(lake.name) == lower(asset.place)) return;
+        known.push_back(lake.name);
+      }
+    } else if (asset.kind == AssetKind::Datatable) {
+      for (const auto& [name, location] : config_.databases) {
+        if (lower(name) == lower(asset.place)) return;
+        known.push_back(name);
+      }
+    } else {
+      return;
+    }
+    const std::string what = asset.kind == AssetKind::Lake ? "lake" : "database";
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    std::string hint = did_you_mean(asset.place, names);
+    if (hint.empty()) hint = known.empty() ? "add it to `" + what + "s:` in weir.yaml" : "weir.yaml has " + one_of(names);
+    findings_.error(Code::W0165, model_.target_span, "weir.yaml has no " + what + " named `" + asset.place + "`", hint);
+  }
+
+  void table_target() {
+    const auto& target = given_.target;
+    if (target.text.empty())
+      return findings_.error(Code::W0160, given_.place("materialise"), "plane `table` needs `target`",
+                             "write `target: <database>.<schema>.<table>`; a table of the lake that weir owns is `materialise: virtual`");
+    std::vector<std::string> parts;
+    std::string_view rest = target.text;
+    for (auto dot = rest.find('.'); ; dot = rest.find('.')) {
+      parts.emplace_back(rest.substr(0, dot));
+      if (dot == std::string_view::npos) break;
+      rest.remove_prefix(dot + 1);
+    }
+    const bool complete = std::none_of(parts.begin(), parts.end(), [](const std::string& part) { return part.empty(); });
+    if (parts.size() < 2 || parts.size() > 3 || !complete || target.text.find("://") != std::string::npos)
+      return findings_.error(Code::W0166, target.span, "`" + target.text + "` is no table of a database", "write `<database>.<schema>.<table>` or `<database>.<table>`");
+    model_.target = Asset{AssetKind::Datatable, parts.front(), parts.size() == 3 ? parts[1] : "main", parts.back()};
+    model_.target_span = target.span;
+    known_place(*model_.target);
+  }
+
+  void file_target() {
+    if (model_.file_path.empty())
+      findings_.error(Code::W0160, given_.place("materialise"), "plane `file` needs `path`", "write for example `path: exports/orders.parquet`");
+    if (model_.file_format.empty() && !has("format"))
+      findings_.error(Code::W0160, given_.place("materialise"), "plane `file` needs `format`", "formats are `parquet`, `csv` and `json`");
+  }
+
+  // Strategies.
+
+  void strategy_on_plane() {
+    using enum Strategy;
+    const auto strategy = model_.strategy;
+    std::set<Strategy> allowed;
+    switch (model_.plane) {
+      case Plane::Managed: allowed = {Replace, Merge, Append, History}; break;
+      case Plane::Virtual: allowed = {Replace, Merge, FullMerge, HashMerge, Append, IncrementalByTime, History}; break;
+      case Plane::Table: allowed = {Replace, Append, Merge, FullMerge, IncrementalByTime, History}; break;
+      case Plane::File: allowed = {Replace}; break;
+      default: return;
+    }
+    if (allowed.contains(strategy)) return;
+    std::vector<std::string_view> names;
+    for (const auto one : allowed) names.push_back(name_of(one));
+    findings_.error(Code::W0161, given_.place("strategy"), shown_plane() + " cannot be written by strategy " + shown_strategy(), "it takes " + one_of(names));
+  }
+
+  bool is_keyed() const {
+    using enum Strategy;
+    const auto s = model_.strategy;
+    return s == Merge || s == FullMerge || s == HashMerge || s == History || s == IncrementalByTime;
+  }
+  bool has_strategy() const { return model_.plane != Plane::View && model_.plane != Plane::Ephemeral && model_.plane != Plane::Manual; }
+
+  std::vector<std::string> texts(const std::vector<Word>& words, std::string_view what) {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    for (const auto& word : words) {
+      if (!seen.insert(lower(word.text)).second)
+        findings_.error(Code::W0148, word.span, "`" + std::string(what) + "` names the column `" + word.text + "` twice");
+      else
+        names.push_back(word.text);
+    }
+    return names;
+  }
+
+  void keys() {
+    if (!has_strategy()) return;
+    if (is_keyed()) model_.key = texts(given_.key, "key");
+    if (model_.is_history()) model_.track = texts(given_.track, "track");
+    const bool optional_key = model_.strategy == Strategy::IncrementalByTime;
+    if (is_keyed() && model_.key.empty() && !optional_key)
+      findings_.error(Code::W0143, has("strategy") ? given_.place("strategy") : has("history") ? given_.place("history") : given_.header,
+                      "strategy " + shown_strategy() + " needs a key: the columns that say which row is which",
+                      has("strategy") ? "add `key: <column>`" : "add `key=<column>`");
+    const bool keeps = model_.strategy == Strategy::Merge || optional_key;
+    model_.duplicates = given_.duplicates.value_or(keeps ? Duplicates::Keep : Duplicates::Fail);
+    if (!is_keyed()) model_.duplicates = Duplicates::Keep;
+    const bool ordered = model_.duplicates == Duplicates::First || model_.duplicates == Duplicates::Last;
+    if (ordered) model_.order = texts(given_.order, "order");
+    if (ordered && model_.order.empty())
+      findings_.error(Code::W0149, given_.place("duplicates"), "`duplicates` is `" + std::string(name_of(model_.duplicates)) + "`, but nothing says which row comes first",
+                      given_.strategy_word.empty() ? "add `order=<column>`" : "add `order: <column>`");
+  }
+
+  void windows() {
+    if (model_.strategy != Strategy::IncrementalByTime || !has_strategy()) return;
+    if (model_.time_column.empty())
+      findings_.error(Code::W0162, given_.place("strategy"), "strategy " + shown_strategy() + " needs `time_column`: the column that places a row in a window");
+    for (const auto& [name, value] : {std::pair{"interval", &model_.interval}, {"lookback", &model_.lookback}})
+      if (!value->empty() && !is_interval(*value))
+        findings_.error(Code::W0162, given_.place(name), "`" + *value + "` is no length of time for `" + name + "`", "write for example `1d`, `6h`, `1w` or `1mo`");
+    const auto& backfill = model_.backfill;
+    if (!backfill.empty() && backfill != "auto" && backfill != "none" && !is_date(backfill))
+      findings_.error(Code::W0162, given_.place("backfill"), "`" + backfill + "` is no value of `backfill`", "it is `auto`, `none` or a date such as `2024-01-01`");
+    if (!model_.tz.empty()) zone(model_.tz, given_.place("tz"));
+  }
+
+  void zone(const std::string& tz, Span place) {
+    calendar::Partitioning probe;
+    probe.format = std::string(calendar::default_format(probe.kind));
+    probe.tz = tz;
+    probe.span = place;
+    take(calendar::validate(probe), place);
+  }
+
+  void take(const Result<void>& result, Span place) {
+    if (result.has_value()) return;
+    for (auto problem : result.error()) {
+      problem.path = findings_.path();
+      problem.span = place;
+      findings_.all().push_back(std::move(problem));
+    }
+  }
+
+  // Partitions.
+
+  void partitions() {
+    if (!model_.partitioning) return;
+    const Span place = given_.place("partitioned");
+    if (model_.plane != Plane::Managed && model_.plane != Plane::Manual) {
+      findings_.error(Code::W0145, place, "`partitioned` needs a table to write by partition, but " + (given_.decided ? shown_plane() + " has none" : "nothing is materialized"),
+                      given_.decided ? "write windows with `strategy: incremental_by_time`, or materialize a table of the lake" : "add `-- materialize ducklake://<lake>/<table>`");
+      return;
+    }
+    if (model_.plane == Plane::Managed && model_.is_history())
+      findings_.error(Code::W0144, place, "a history is kept for a whole table: it cannot be `partitioned`", "take `history` or `partitioned` away");
+    const auto valid = calendar::validate(*model_.partitioning);
+    if (valid.has_value()) return;
+    for (auto problem : valid.error()) {
+      const auto at = partition_place(problem.code, place);
+      take(fail(std::move(problem)), at);
+    }
+  }
+
+  Span partition_place(Code code, Span otherwise) const {
+    const auto of = [&](std::string_view name) {
+      const auto* option = find_option(given_.partition_options, name);
+      return option != nullptr ? option->value.span : otherwise;
+    };
+    if (code == Code::W0150) return of("tz");
+    if (code == Code::W0151) return of("format");
+    // A date that is none: the first of the two that alone is refused.
+    for (const std::string_view name : {"start", "end"}) {
+      const auto* option = find_option(given_.partition_options, name);
+      if (option != nullptr && !is_date(option->value.text)) return option->value.span;
+    }
+    return otherwise;
+  }
+
+  // Tests.
+
+  void tests() {
+    std::set<std::string> names;
+    for (const auto& test : model_.tests)
+      if (!names.insert(test.name).second)
+        findings_.error(Code::W0147, test.span, "two tests are named `" + test.name + "`", "give one of them a name: `name=<name>` in a line, `name: <name>` under `checks`");
+    if (model_.tests.empty()) return;
+    const Span first = model_.tests.front().span;
+    if (model_.plane == Plane::Manual) {
+      findings_.error(Code::W0146, first, "a manual target cannot be tested: weir does not know what the script wrote", "materialize it without `manual`, or query for breaches in the script itself");
+    } else if (model_.plane == Plane::File) {
+      findings_.error(Code::W0146, first, "a file cannot be tested", "test a model that the file is written from");
+    } else if (model_.plane == Plane::Ephemeral) {
+      findings_.warn(Code::W0110, first, "tests have no effect on plane `ephemeral`: it has no rows of its own", "test the models that read it");
+    }
+  }
+
+  void schedule() {
+    const auto& cron = given_.schedule_cron;
+    if (!cron.text.empty()) {
+      std::size_t fields = 0;
+      Piece rest(cron.text, {0, static_cast<std::uint32_t>(cron.text.size())});
+      while (!rest.take_word().empty()) ++fields;
+      if (fields != 5)
+        findings_.error(Code::W0169, cron.span, "`cron` has " + std::to_string(fields) + " fields, not five", "minute, hour, day, month, weekday: `0 6 * * 1-5`");
+    }
+    if (!given_.schedule_tz.text.empty()) zone(given_.schedule_tz.text, given_.schedule_tz.span);
+  }
+
+  // What is given and has no effect.
+
+  void unused(std::string_view name, const std::string& why, Severity severity = Severity::Warning) {
+    if (has(name)) findings_.add(Code::W0110, severity, given_.place(name), "`" + std::string(name) + "` has no effect " + why);
+  }
+
+  void without_effect() {
+    const auto plane = model_.plane;
+    if (plane == Plane::Manual) {
+      for (const auto* name : {"append", "key", "history", "track", "deletes", "duplicates", "order", "on_schema_change", "audit", "strategy", "hash"})
+        unused(name, "on `manual`: the script writes what it likes");
+    } else if (plane == Plane::View || plane == Plane::Ephemeral) {
+      for (const auto* name : {"strategy", "key", "track", "deletes", "duplicates", "order", "hash", "on_schema_change", "time_column", "interval", "lookback", "backfill", "tz"})
+        unused(name, "on " + shown_plane() + ": nothing is written");
+      if (plane == Plane::Ephemeral) unused("audit", "on " + shown_plane());
+    } else {
+      strategy_options();
+    }
+    if (plane != Plane::Table) unused("ledger", "on " + shown_plane());
+    if (plane != Plane::File)
+      for (const auto* name : {"path", "format"}) unused(name, "on " + shown_plane());
+    if (plane != Plane::Table && plane != Plane::File) unused("environments", "on " + shown_plane() + ": only deliveries are gated");
+    if (is_owned(plane) || plane == Plane::File) unused("target", "on " + shown_plane());
+    if (plane == Plane::Managed || plane == Plane::Manual) unused("name", "here: the target is the name");
+  }
+
+  void strategy_options() {
+    const auto strategy = model_.strategy;
+    if (strategy == Strategy::History) unused("append", "on a history");
+    if (!is_keyed()) {
+      const std::string why = strategy == Strategy::Append ? "with `append`: rows are added, not matched" : "with strategy " + shown_strategy() + ": rows are not matched";
+      // A list that could not be read was said already.
+      if (!given_.key.empty()) unused("key", why);
+      unused("duplicates", why);
+    }
+    if (strategy != Strategy::History)
+      for (const auto* name : {"track", "deletes"}) unused(name, "without `history`");
+    if (model_.duplicates != Duplicates::First && model_.duplicates != Duplicates::Last) unused("order", "unless `duplicates` is `first` or `last`");
+    if (strategy != Strategy::HashMerge) unused("hash", "without strategy `hash_merge`");
+    if (strategy != Strategy::IncrementalByTime)
+      for (const auto* name : {"time_column", "interval", "lookback", "backfill", "tz"}) unused(name, "without strategy `incremental_by_time`");
+    const bool guards = model_.on_schema_change == SchemaChange::Fail || model_.on_schema_change == SchemaChange::Sync;
+    if (guards && strategy == Strategy::Replace && !model_.partitioning)
+      unused("on_schema_change", "here beyond being reported: a whole table that is replaced follows the query", Severity::Hint);
+  }
+
+  Model& model_;
+  const Given& given_;
+  const Config& config_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+Span Given::place(std::string_view name) const {
+  const auto found = places.find(name);
+  return found == places.end() ? header : found->second;
+}
+
+void apply_rules(Model& model, const Given& given, const Config& config, Findings& findings) { Rules(model, given, config, findings).run(); }
+
+}  // namespace weir
