@@ -66,6 +66,16 @@ Result<void> run_setup(Work& work) {
   return {};
 }
 
+// A collation would ride along into the stage and make keys match without case there, and a CAST does not take it off.
+Result<void> check_collations(const Work& work, const BoundPlan& plan, const std::vector<duck::Column>& columns) {
+  Diagnostics errors;
+  for (const std::size_t at : plan.collated)
+    errors.push_back(work.about(Code::W4101, fmt::format("column {} has a collation, which a lake does not have", columns.at(at).name),
+                                "leave COLLATE to comparisons and ORDER BY; decode(encode(column)) returns the text without its collation"));
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
+}
+
 // Names and types of the result. A PIVOT without IN list stands for several statements, which DuckDB cannot describe: it is computed into a
 // table of its own first, still once, and the stage is taken from there.
 Result<std::vector<duck::Column>> bind_result(Work& work) {
@@ -87,7 +97,8 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
   auto plan = bind_plan(work.connection, request.query.sql());
   if (!plan) return work.failed(plan.error(), request.query, std::nullopt);
   WEIR_CHECK(judge(*plan, request.model, request.model.result()));
-  work.has_collation = plan->has_collation;
+  for (const std::size_t at : plan->untyped) columns->at(at).type = "\"NULL\"";
+  WEIR_CHECK(check_collations(work, *plan, *columns));
   return std::move(*columns);
 }
 
@@ -155,20 +166,6 @@ Result<void> check_intervals(Work& work, const Layout& layout, Stage& stage) {
   return {};
 }
 
-// A collation rides along into the stage, where it would make keys match without case. CAST does not take it off.
-Result<void> check_collation(Work& work, const Stage& stage) {
-  if (!work.has_collation) return {};
-  auto plan = bind_plan(work.connection, duck::Sql("FROM {}", stage.table));
-  if (!plan) return work.failed(plan.error(), work.request.query, std::nullopt);
-  if (!plan->has_collation) return {};
-  return fail(work.about(Code::W4101, "a column of the result carries a collation, which a lake does not have", "COLLATE in ORDER BY or in a comparison is fine; for a column, write (column || '') without COLLATE"));
-}
-
-Result<void> check(Work& work, const Layout& layout, Stage& stage) {
-  WEIR_CHECK(check_collation(work, stage));
-  WEIR_CHECK(check_required(work, layout, stage));
-  return check_intervals(work, layout, stage);
-}
 
 Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   WEIR_TRY(const bool by_files, publishes_by_files(work, layout));
@@ -181,7 +178,8 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   auto content = sum_up(work.connection, stage.relation, stage.columns);
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
-  return check(work, layout, stage);
+  WEIR_CHECK(check_required(work, layout, stage));
+  return check_intervals(work, layout, stage);
 }
 
 }  // namespace
@@ -200,7 +198,7 @@ Failed Work::failed(const duck::Failure& failure, const parse::Spliced& sql, std
 
 Result<Stage> compute(duck::Connection& connection, const StageRequest& request) {
   WEIR_CHECK(check_partition_value(request));
-  Work work{connection, request, request.query.sql(), {}, "_weir_lost_", false};
+  Work work{connection, request, request.query.sql(), {}, "_weir_lost_"};
   WEIR_CHECK(run_setup(work));
   WEIR_TRY(const std::vector<duck::Column> result, bind_result(work));
   WEIR_TRY(Layout layout, lay_out(request, result));

@@ -145,7 +145,7 @@ Result<void> keep_in_memory(Work& work, Stage& stage) {
 
 Result<bool> publishes_by_files(Work& work, const Layout& layout) {
   const StageRequest& request = work.request;
-  if (!strategy_takes_files(request.model) || !folder_takes_files(request) || work.has_collation) return false;
+  if (!strategy_takes_files(request.model) || !folder_takes_files(request)) return false;
   if (!std::all_of(layout.cells.begin(), layout.cells.end(), can_be_in_a_file)) return false;
   WEIR_TRY(const std::int64_t rows, expected_rows(work));
   return rows >= kRowsWorthFiles;

@@ -22,9 +22,35 @@ void collect(const nlohmann::json& node, BoundPlan& plan) {
     const auto name = node.find("name");
     plan.table_functions.push_back(name != node.end() && name->is_string() ? name->get<std::string>() : "");
   }
-  if (const auto collation = node.find("collation"); collation != node.end() && collation->is_string() && !collation->get_ref<const std::string&>().empty()) plan.has_collation = true;
   for (const auto& child : node)
     if (child.is_structured()) collect(child, plan);
+}
+
+// True if a type within the tree has a collation.
+bool has_collation(const nlohmann::json& type) {
+  if (!type.is_structured()) return false;
+  if (type.is_object())
+    if (const auto collation = type.find("collation"); collation != type.end() && collation->is_string() && !collation->get_ref<const std::string&>().empty()) return true;
+  return std::any_of(type.begin(), type.end(), [](const auto& child) { return has_collation(child); });
+}
+
+bool has_null_type(const nlohmann::json& type) {
+  if (!type.is_structured()) return false;
+  if (type.is_object())
+    if (const auto id = type.find("id"); id != type.end() && id->is_string() && id->get_ref<const std::string&>() == "NULL") return true;
+  return std::any_of(type.begin(), type.end(), [](const auto& child) { return has_null_type(child); });
+}
+
+// The query stands in `SELECT * FROM (…)`, so the outer projection holds one plain reference a column. DuckDB turns an untyped NULL into an
+// INTEGER by a cast there; casts that the user wrote lie deeper.
+void look_at_columns(const nlohmann::json& root, BoundPlan& plan) {
+  if (root.value("type", "") != "LOGICAL_PROJECTION" || !root.contains("expressions")) return;
+  const auto& expressions = root["expressions"];
+  for (std::size_t i = 0; i < expressions.size(); ++i) {
+    const auto& expression = expressions[i];
+    if (expression.contains("return_type") && has_collation(expression["return_type"])) plan.collated.push_back(i);
+    if (expression.value("expression_class", "") == "BOUND_CAST" && expression.contains("child") && expression["child"].contains("return_type") && has_null_type(expression["child"]["return_type"])) plan.untyped.push_back(i);
+  }
 }
 
 std::string lower(std::string_view text) {
@@ -51,13 +77,14 @@ bool is_allowed_in_plan(std::string_view table_function) {
 }
 
 duck::Outcome<BoundPlan> bind_plan(duck::Connection& connection, const duck::Sql& query) {
-  auto rows = connection.query(duck::Sql("SELECT CAST(system.main.json_serialize_plan({}) AS VARCHAR)", duck::Literal(query.text())));
+  auto rows = connection.query(duck::Sql("SELECT CAST(system.main.json_serialize_plan({}) AS VARCHAR)", duck::Literal(duck::Sql("SELECT * FROM ({}\n) AS result", query).text())));
   if (!rows) return tl::unexpected(rows.error());
   BoundPlan plan;
   const auto parsed = nlohmann::json::parse(rows->text(0, 0), nullptr, false);
   if (!parsed.is_object() || parsed.value("error", true)) return plan;
   plan.is_known = true;
   collect(parsed, plan);
+  if (parsed.contains("plans") && !parsed["plans"].empty()) look_at_columns(parsed["plans"][0], plan);
   return plan;
 }
 

@@ -18,11 +18,12 @@ struct BoundPlan {
   /// False where DuckDB cannot write the plan down (readers of CSV and JSON, PIVOT without IN list).
   bool is_known = false;
   std::vector<std::string> table_functions;
-  /// A text somewhere in the plan has a collation.
-  bool has_collation = false;
+  /// Columns of the result, by position: NULLs that nothing gives a type, and texts with a collation. Neither is told by describe().
+  std::vector<std::size_t> untyped;
+  std::vector<std::size_t> collated;
 };
 
-/// Binds `query` without running it.
+/// Binds a query without running it.
 /// Errors: the engine's own, only where DuckDB cannot answer at all.
 duck::Outcome<BoundPlan> bind_plan(duck::Connection& connection, const duck::Sql& query);
 

@@ -18,7 +18,6 @@ struct Work {
   duck::Sql query;
   std::optional<duck::TableName> raw;
   std::string lost_prefix;
-  bool has_collation = false;
 
   /// Explains a failure of a statement that holds `sql` behind `before` bytes of ours; nothing: its position means nothing to the user.
   Failed failed(const duck::Failure& failure, const parse::Spliced& sql, std::optional<std::size_t> before) const;

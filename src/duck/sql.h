@@ -22,6 +22,8 @@ struct Identifier {
 class Literal {
  public:
   explicit Literal(std::string_view text);
+  // Without this a string literal would convert to bool.
+  explicit Literal(const char* text) : Literal(std::string_view(text)) {}
   explicit Literal(std::int64_t number) : rendered_(std::to_string(number)) {}
   explicit Literal(bool truth) : rendered_(truth ? "true" : "false") {}
   static Literal null();
