@@ -112,6 +112,8 @@ class Store {
   virtual Result<std::vector<RunRecord>> open_runs() = 0;
 
   /// Writes the outcome of many steps in one transaction: steps, slices, schema versions (a new one only when the ordered columns differ), tests.
+  /// A slice that is recorded as running or failed keeps what describes its content (fingerprint, arguments, snapshot, rows, inputs, content,
+  /// tests passed) from the version that is still readable; only status, run, model, time and error change. Recording twice changes nothing.
   struct Outcome {
     std::vector<StepRecord> steps;
     std::vector<SliceRecord> slices;
@@ -141,6 +143,8 @@ class Store {
   virtual Result<void> heartbeat(const std::string& run) = 0;
   virtual Result<void> release(const std::string& run) = 0;
   virtual Result<std::vector<Lease>> leases() = 0;
+  /// Now by the clock of the leases: the PostgreSQL server's, which all hosts share, or this machine's. For dead_runs() in state/liveness.h.
+  virtual Result<std::string> lease_time() = 0;
 
   /// Forgets slices, schemas and reconciled versions (before `weir state rebuild`).
   virtual Result<void> clear_ledger() = 0;
@@ -149,13 +153,17 @@ class Store {
 };
 
 /// Opens the store and migrates it. `target` is a file path or a libpq connection string; `schema` names the PostgreSQL schema to use.
-/// Errors: W7001 cannot be opened or written, W7002 made by a newer weir.
-Result<std::unique_ptr<Store>> open_store(bool postgres, const std::string& target, const std::string& shown);
+/// Errors: W7001 cannot be opened or written, W7002 made by a newer weir, W7003 not a database.
+/// All calls of a Store: W7004 the database refused or failed, W7005 held by another process for 10 s.
+Result<std::unique_ptr<Store>> open_store(bool postgres, const std::string& target, const std::string& shown,
+                                          const std::string& schema = "weir");
 
 /// A new id: time-sortable, 26 characters of Crockford base 32 (ULID layout), unique across hosts.
 std::string new_run_id();
-/// Now, as the store writes it.
+/// Now, as the store writes it (io/clock.h, so WEIR_NOW counts).
 std::string now_text();
+/// The machine's own time in the same form: leases go by it, as a clock that stands still must not keep them alive.
+std::string machine_time_text();
 /// The identity of this host for leases: WEIR_HOST, or /etc/machine-id with the host name.
 std::string host_identity();
 

@@ -1,0 +1,52 @@
+// The one implementation of Store. Internal to this folder.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "state/session.h"
+#include "state/store.h"
+
+namespace weir::state {
+
+class SqlStore final : public Store {
+ public:
+  explicit SqlStore(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+
+  Result<void> put_run(const RunRecord& run) override;
+  Result<std::optional<RunRecord>> run(const std::string& id) override;
+  Result<std::vector<RunRecord>> runs(std::size_t limit) override;
+  Result<std::vector<RunRecord>> open_runs() override;
+  Result<void> record(const Outcome& outcome) override;
+  Result<std::vector<StepRecord>> steps(const std::string& run) override;
+  Result<std::vector<SliceRecord>> slices(const std::string& environment, const std::optional<std::string>& asset) override;
+  Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) override;
+  Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) override;
+  Result<std::int64_t> reconciled_version(const std::string& lake) override;
+  Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) override;
+  Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted, const std::vector<std::string>& dead_runs) override;
+  Result<void> check(const std::vector<Lease>& held) override;
+  Result<void> heartbeat(const std::string& run) override;
+  Result<void> release(const std::string& run) override;
+  Result<std::vector<Lease>> leases() override;
+  Result<std::string> lease_time() override;
+  Result<void> clear_ledger() override;
+  std::string describe() const override;
+  Result<int> schema_version() override;
+
+ private:
+  Result<std::vector<Row>> rows(const std::string& sql, const Row& values, std::size_t columns);
+  Result<std::vector<RunRecord>> runs_where(const std::string& tail, const Row& values);
+  void write_steps(const std::vector<StepRecord>& steps);
+  void write_slices(const std::vector<SliceRecord>& slices);
+  void write_schemas(const std::vector<SchemaRecord>& schemas);
+  void write_tests(const std::vector<TestRecord>& tests);
+  std::vector<Lease> leases_of(const std::vector<Lease>& slices);
+
+  std::mutex mutex_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace weir::state
