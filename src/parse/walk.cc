@@ -235,7 +235,7 @@ void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draf
   const std::set<std::string> ctes = cte_names(sql, tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view before = i == 0 ? std::string_view() : text_of(i - 1);
-    const bool leads_table = is_any(before, {"FROM", "JOIN", "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER", "TABLE", "INTO", "UPDATE"});
+    const bool leads_table = is_any(before, {"FROM", "JOIN", "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER", "TABLE"});
     if (tokens[i].kind == TokenKind::String && leads_table)
       draft.statement.functions.push_back({"replacement_scan", "", "", true, tokens[i].span, std::vector<std::string>{text::value_of_string(text_of(i))}});
     if (!tokens[i].is_name() || before == ".") continue;

@@ -1,0 +1,242 @@
+#include "project/cache.h"
+
+#include <cstring>
+
+#include "duck/database.h"
+#include "io/files.h"
+#include "io/hash.h"
+
+namespace weir {
+namespace {
+
+// Counted up whenever what is kept, or how SQL is read, changes.
+constexpr std::string_view kFormat = "weir parsed 1\n";
+
+class Writer {
+ public:
+  void number(std::uint64_t value) {
+    do {
+      bytes_ += static_cast<char>((value & 0x7FU) | (value > 0x7F ? 0x80U : 0U));
+      value >>= 7U;
+    } while (value != 0);
+  }
+  void text(std::string_view value) {
+    number(value.size());
+    bytes_ += value;
+  }
+  void span(Span value) {
+    number(value.begin);
+    number(value.end - value.begin);
+  }
+  void texts(const std::vector<std::string>& values) {
+    number(values.size());
+    for (const std::string& value : values) text(value);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  bool good() const { return good_; }
+  bool done() const { return at_ == bytes_.size(); }
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (at_ >= bytes_.size()) break;
+      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
+      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      if ((byte & 0x80U) == 0) return value;
+    }
+    good_ = false;
+    return 0;
+  }
+  // A count can be no greater than the bytes that are left: damaged bytes must not make weir reserve the moon.
+  std::size_t count() {
+    const auto value = number();
+    if (value > bytes_.size() - at_) good_ = false;
+    return good_ ? static_cast<std::size_t>(value) : 0;
+  }
+  std::string text() {
+    const std::size_t size = count();
+    std::string value(bytes_.substr(at_, size));
+    at_ += size;
+    return value;
+  }
+  Span span() {
+    const auto begin = static_cast<std::uint32_t>(number());
+    return {begin, begin + static_cast<std::uint32_t>(number())};
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> values(count());
+    for (std::string& value : values) value = text();
+    return values;
+  }
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  bool good_ = true;
+};
+
+void write(Writer& out, const parse::TableReference& table) {
+  out.span(table.span);
+  out.texts(table.parts);
+  out.number((table.has_alias ? 1U : 0U) | (table.has_at ? 2U : 0U) | (table.opaque ? 4U : 0U) | (table.version ? 8U : 0U));
+  if (table.version) out.number(static_cast<std::uint64_t>(*table.version));
+}
+
+void read(Reader& in, parse::TableReference& table) {
+  table.span = in.span();
+  table.parts = in.texts();
+  const auto flags = in.number();
+  table.has_alias = (flags & 1U) != 0;
+  table.has_at = (flags & 2U) != 0;
+  table.opaque = (flags & 4U) != 0;
+  if ((flags & 8U) != 0) table.version = static_cast<std::int64_t>(in.number());
+}
+
+void write(Writer& out, const parse::QualifiedColumn& column) {
+  out.span(column.span);
+  out.texts(column.parts);
+}
+
+void read(Reader& in, parse::QualifiedColumn& column) {
+  column.span = in.span();
+  column.parts = in.texts();
+}
+
+void write(Writer& out, const parse::FunctionCall& call) {
+  out.text(call.name);
+  out.text(call.schema);
+  out.text(call.catalog);
+  out.span(call.span);
+  out.number((call.is_table_function ? 1U : 0U) | (call.files ? 2U : 0U));
+  if (call.files) out.texts(*call.files);
+}
+
+void read(Reader& in, parse::FunctionCall& call) {
+  call.name = in.text();
+  call.schema = in.text();
+  call.catalog = in.text();
+  call.span = in.span();
+  const auto flags = in.number();
+  call.is_table_function = (flags & 1U) != 0;
+  if ((flags & 2U) != 0) call.files = in.texts();
+}
+
+template <class Item>
+void write_all(Writer& out, const std::vector<Item>& items) {
+  out.number(items.size());
+  for (const Item& item : items) write(out, item);
+}
+
+template <class Item>
+void read_all(Reader& in, std::vector<Item>& items) {
+  items.resize(in.count());
+  for (Item& item : items) read(in, item);
+}
+
+void write(Writer& out, const parse::Statement& statement) {
+  out.number(static_cast<std::uint64_t>(statement.kind));
+  out.span(statement.span);
+  out.span(statement.query);
+  for (const auto* text : {&statement.what, &statement.canonical, &statement.attach_uri, &statement.alias, &statement.object_name, &statement.setting}) out.text(*text);
+  out.number(statement.read_only ? 1 : 0);
+  write_all(out, statement.tables);
+  write_all(out, statement.columns);
+  write_all(out, statement.functions);
+  out.number(statement.parameters.size());
+  for (const auto& [name, span] : statement.parameters) {
+    out.text(name);
+    out.span(span);
+  }
+}
+
+void read(Reader& in, parse::Statement& statement) {
+  statement.kind = static_cast<parse::StatementKind>(in.number());
+  statement.span = in.span();
+  statement.query = in.span();
+  for (auto* text : {&statement.what, &statement.canonical, &statement.attach_uri, &statement.alias, &statement.object_name, &statement.setting}) *text = in.text();
+  statement.read_only = in.number() != 0;
+  read_all(in, statement.tables);
+  read_all(in, statement.columns);
+  read_all(in, statement.functions);
+  statement.parameters.resize(in.count());
+  for (auto& [name, span] : statement.parameters) {
+    name = in.text();
+    span = in.span();
+  }
+}
+
+std::string header() { return std::string(kFormat) + duck::Database::version() + "\n"; }
+
+}  // namespace
+
+std::string encode_script(const parse::Script& script) {
+  Writer out;
+  write_all(out, script.statements);
+  return out.take();
+}
+
+std::optional<parse::Script> decode_script(std::string_view bytes) {
+  Reader in(bytes);
+  parse::Script script;
+  read_all(in, script.statements);
+  if (!in.good() || !in.done()) return std::nullopt;
+  return script;
+}
+
+// The file is: header, hash of the rest, the rest. A hash that does not fit means another weir wrote it or the disk lost a part.
+ParseCache::ParseCache(std::string path) : path_(std::move(path)) {
+  const auto bytes = io::read_file(path_);
+  const std::string head = header();
+  constexpr std::size_t kHash = 16;
+  if (!bytes.has_value() || !bytes->starts_with(head) || bytes->size() < head.size() + kHash) return;
+  const std::string_view body = std::string_view(*bytes).substr(head.size() + kHash);
+  if (io::xxh3_hex(body) != std::string_view(*bytes).substr(head.size(), kHash)) return;
+  Reader in(body);
+  std::vector<std::string> names = in.texts();
+  for (std::size_t left = in.count(); left > 0 && in.good(); --left) {
+    std::string key = in.text();
+    if (auto script = decode_script(in.text())) scripts_.emplace(std::move(key), std::move(*script));
+  }
+  if (!names.empty()) volatile_functions_ = std::set<std::string>(names.begin(), names.end());
+}
+
+const parse::Script* ParseCache::find(const std::string& key) const {
+  const auto found = scripts_.find(key);
+  if (found == scripts_.end()) return nullptr;
+  touched_.insert(key);
+  return &found->second;
+}
+
+void ParseCache::put(const std::string& key, parse::Script script) {
+  scripts_[key] = std::move(script);
+  touched_.insert(key);
+  is_changed_ = true;
+}
+
+void ParseCache::set_volatile_functions(std::set<std::string> names) {
+  volatile_functions_ = std::move(names);
+  is_changed_ = true;
+}
+
+void ParseCache::save() const {
+  if (!is_changed_) return;
+  Writer out;
+  out.texts(volatile_functions_ ? std::vector<std::string>(volatile_functions_->begin(), volatile_functions_->end()) : std::vector<std::string>());
+  out.number(touched_.size());
+  for (const std::string& key : touched_) {
+    out.text(key);
+    out.text(encode_script(scripts_.at(key)));
+  }
+  const std::string body = out.take();
+  (void)io::write_file(path_, header() + io::xxh3_hex(body) + body);
+}
+
+}  // namespace weir

@@ -1,0 +1,37 @@
+// Parsed scripts by the hash of their text, in one file that is read at once: an unchanged project asks DuckDB nothing.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "parse/script.h"
+
+namespace weir {
+
+class ParseCache {
+ public:
+  /// Reads `path`. A missing, damaged or older file is an empty cache.
+  explicit ParseCache(std::string path);
+
+  const parse::Script* find(const std::string& key) const;
+  void put(const std::string& key, parse::Script script);
+  const std::optional<std::set<std::string>>& volatile_functions() const { return volatile_functions_; }
+  void set_volatile_functions(std::set<std::string> names);
+  /// Writes what find() and put() touched since it was read, if anything is new. A cache that cannot be written is no error: it only costs time.
+  void save() const;
+
+ private:
+  std::string path_;
+  std::map<std::string, parse::Script> scripts_;
+  std::optional<std::set<std::string>> volatile_functions_;
+  mutable std::set<std::string> touched_;
+  bool is_changed_ = false;
+};
+
+/// Bytes of a script and back; nothing from damaged bytes.
+std::string encode_script(const parse::Script& script);
+std::optional<parse::Script> decode_script(std::string_view bytes);
+
+}  // namespace weir

@@ -1,0 +1,71 @@
+#include "project/custom_test.h"
+
+#include <algorithm>
+
+#include "text/lexer.h"
+
+namespace weir {
+namespace {
+
+using parse::StatementKind;
+using parse::TableReference;
+
+bool is_target(const TableReference& table) {
+  return table.parts.size() > 1 && (text::same_word(table.parts[0], "_wm_target") || text::same_word(table.parts[0], "weir_target"));
+}
+
+std::string example(const std::vector<const Model*>& users) {
+  std::string table = "table";
+  if (!users.empty() && users.front()->target) table = users.front()->target->name;
+  return "for example: SELECT * FROM _wm_target." + table + " WHERE amount < 0";
+}
+
+}  // namespace
+
+bool reads_target(const parse::Script& script) {
+  return std::any_of(script.statements.begin(), script.statements.end(), [](const parse::Statement& statement) {
+    return std::any_of(statement.tables.begin(), statement.tables.end(), is_target);
+  });
+}
+
+std::string path_without_extension(std::string_view path) {
+  if (path.ends_with(".sql")) path.remove_suffix(4);
+  return std::string(path);
+}
+
+bool names_custom_test(std::string_view text, const CustomTest& test) {
+  const std::string wanted = path_without_extension(text);
+  if (wanted == test.path) return true;
+  return test.path.size() > wanted.size() && test.path.ends_with(wanted) && test.path[test.path.size() - wanted.size() - 1] == '/';
+}
+
+Diagnostics judge_custom_test(const CustomTest& test, const std::vector<const Model*>& users) {
+  Diagnostics found;
+  const auto report = [&](Span span, std::string message) {
+    found.push_back({Code::W0217, Severity::Error, std::move(message), test.source->path, span, example(users)});
+  };
+  const auto& statements = test.script.statements;
+  if (statements.empty()) {
+    report({}, "this test holds no query");
+    return found;
+  }
+  if (statements.size() > 1) {
+    report(statements[1].span, "a test is one query; this file holds " + std::to_string(statements.size()) + " statements");
+    return found;
+  }
+  const parse::Statement& query = statements.front();
+  if (query.kind != StatementKind::Result) {
+    report(query.span, "a test is a query that returns the violating rows; this is " + query.what);
+    return found;
+  }
+  if (!reads_target(test.script)) report(query.span, "this test never reads the model's table");
+  for (const TableReference& table : query.tables) {
+    if (!is_target(table)) continue;
+    for (const Model* user : users)
+      if (user->target && !text::same_word(table.parts.back(), user->target->name))
+        report(table.span, "the table behind " + table.parts.front() + " is `" + user->target->name + "` for the model " + user->path);
+  }
+  return found;
+}
+
+}  // namespace weir

@@ -1,0 +1,25 @@
+// The contract of a custom test: one query over the slice that the model is about to publish, `_wm_target.<table>` or `weir_target.<table>`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "project/model.h"
+
+namespace weir {
+
+/// True if some statement reads `_wm_target.…` or `weir_target.…`.
+bool reads_target(const parse::Script& script);
+
+/// True if a data_test's text names this file: by its path in the project, or below its root, with or without `.sql`.
+bool names_custom_test(std::string_view text, const CustomTest& test);
+
+/// Judges a custom test that `users` declare. Each breach is an error of its own with a line to copy.
+/// Errors: W0217 empty, several statements, not a query, setup in it, target never read, another table's name behind the target.
+Diagnostics judge_custom_test(const CustomTest& test, const std::vector<const Model*>& users);
+
+/// "tests/sane.sql" -> "tests/sane"
+std::string path_without_extension(std::string_view path);
+
+}  // namespace weir

@@ -1,0 +1,243 @@
+// Loading a project: find the files, judge headers, parse what is not in the cache, then judge what the SQL may be and may reach.
+#include "project/project.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "io/files.h"
+#include "io/hash.h"
+#include "parse/functions.h"
+#include "parse/trees.h"
+#include "project/cache.h"
+#include "project/custom_test.h"
+#include "project/gate.h"
+#include "project/judge.h"
+#include "project/references.h"
+#include "project/shape.h"
+#include "text/lexer.h"
+#include "text/render.h"
+#include "text/suggest.h"
+
+namespace weir {
+namespace {
+
+// One file on its way to become a model or a custom test.
+struct File {
+  std::shared_ptr<const Source> source;
+  std::string model_path;
+  bool is_in_tests = false;
+  Judgement judgement;
+  std::optional<parse::Script> script;
+};
+
+class Loader {
+ public:
+  Loader(Project& project, ParserProvider& parser) : project_(project), parser_(parser), cache_(project.config.root + "/.weir/cache/parsed") {}
+
+  Result<void> run() {
+    WEIR_CHECK(discover());
+    WEIR_CHECK(parse_all());
+    sort_out();
+    find_duplicates();
+    resolve_tests();
+    judge_models();
+    text::sort_diagnostics(project_.diagnostics);
+    std::sort(project_.models.begin(), project_.models.end(), [](const Model& a, const Model& b) { return a.path < b.path; });
+    cache_.save();
+    return {};
+  }
+
+ private:
+  void add(Diagnostics found) { std::move(found.begin(), found.end(), std::back_inserter(project_.diagnostics)); }
+
+  Result<void> discover() {
+    for (const std::string& root : project_.config.models) WEIR_CHECK(discover_in(root, false));
+    for (const std::string& root : project_.config.tests) WEIR_CHECK(discover_in(root, true));
+    return {};
+  }
+
+  Result<void> discover_in(const std::string& root, bool is_in_tests) {
+    const std::string folder = (std::filesystem::path(project_.config.root) / root).lexically_normal().string();
+    WEIR_TRY(const auto names, io::list_files(folder));
+    for (const std::string& name : names) {
+      if (!name.ends_with(".sql")) continue;
+      auto source = std::make_shared<Source>();
+      source->path = (std::filesystem::path(root) / name).lexically_normal().string();
+      if (std::any_of(files_.begin(), files_.end(), [&source](const File& one) { return one.source->path == source->path; })) continue;
+      WEIR_TRY(source->text, io::read_file(folder + "/" + name));
+      source->hash = io::xxh3_hex(source->text);
+      project_.sources.push_back(source);
+      if (Diagnostics found = judge_bytes(*source); !found.empty()) {
+        add(std::move(found));
+        continue;
+      }
+      File file{.source = source, .model_path = name.substr(0, name.size() - 4), .is_in_tests = is_in_tests, .judgement = {}, .script = {}};
+      file.judgement = judge_file(source, file.model_path, project_.config);
+      files_.push_back(std::move(file));
+    }
+    return {};
+  }
+
+  Result<void> parse_all() {
+    std::vector<std::pair<File*, std::string>> missing;
+    for (File& file : files_) {
+      std::string key = io::xxh3_hex(file.judgement.blanked_sql);
+      if (const parse::Script* known = cache_.find(key); known != nullptr)
+        file.script = *known;
+      else
+        missing.emplace_back(&file, std::move(key));
+    }
+    if (missing.empty() && cache_.volatile_functions()) return {};
+    const auto connection = parser_.connection();
+    if (!connection) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser cannot be started: " + connection.error().message});
+    const auto volatile_names = parse::volatile_functions(**connection);
+    if (!volatile_names) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB does not list its functions: " + volatile_names.error().message});
+    cache_.set_volatile_functions(**volatile_names);
+    parse::Trees trees;
+    std::vector<std::string> queries;
+    for (const auto& [file, key] : missing)
+      for (std::string& query : parse::queries_of(file->judgement.blanked_sql)) queries.push_back(std::move(query));
+    if (auto done = trees.fetch(**connection, queries); !done) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser failed: " + done.error().message});
+    for (const auto& [file, key] : missing) {
+      auto script = parse::parse_script(trees, **connection, file->judgement.blanked_sql, file->source->path);
+      if (!script.has_value()) {
+        add(file->judgement.diagnostics);
+        add(script.error());
+        continue;
+      }
+      cache_.put(key, *script);
+      file->script = std::move(*script);
+    }
+    return {};
+  }
+
+  // A file that a data_test names, or that reads the target, is a custom test wherever it lies; other files of tests roots are nobody's.
+  void sort_out() {
+    std::set<std::string> named;
+    for (const File& file : files_)
+      for (const Test& test : file.judgement.model.tests)
+        if (test.kind == TestKind::Custom) named.insert(test.text);
+    for (File& file : files_) {
+      if (!file.script) continue;
+      const std::string path = path_without_extension(file.source->path);
+      const bool is_named = named.contains(path) || named.contains(file.model_path) || named.contains(file.source->path);
+      if (is_named || reads_target(*file.script)) {
+        project_.custom_tests.push_back({path, file.source, std::move(*file.script)});
+        continue;
+      }
+      if (file.is_in_tests) continue;
+      add(std::move(file.judgement.diagnostics));
+      file.judgement.model.script = std::move(*file.script);
+      if (!file.judgement.model.is_macro_library) project_.models.push_back(std::move(file.judgement.model));
+    }
+  }
+
+  void find_duplicates() {
+    std::map<std::string, const Model*> by_asset;
+    std::map<std::string, const Model*> by_path;
+    const auto claim = [&](const Model& model, const Asset& asset) {
+      const auto [other, is_new] = by_asset.emplace(asset.key(), &model);
+      produced_.insert(asset.key());
+      if (is_new || other->second == &model) return;
+      add({{Code::W2001, Severity::Error, model.source->path + " and " + other->second->source->path + " both produce " + asset.uri(), model.source->path, model.target_span,
+            "give one of them another target"}});
+    };
+    for (const Model& model : project_.models) {
+      if (const auto [other, is_new] = by_path.emplace(model.path, &model); !is_new)
+        add({{Code::W0010, Severity::Error, model.source->path + " and " + other->second->source->path + " are both the model `" + model.path + "`", model.source->path, {}, "rename one of the files"}});
+      if (!model.target) continue;
+      claim(model, *model.target);
+      if (!model.is_history() || model.plane != Plane::Managed) continue;
+      Asset current = *model.target;
+      current.name += "_current";
+      claim(model, current);
+    }
+  }
+
+  void resolve_tests() {
+    for (const CustomTest& test : project_.custom_tests) {
+      std::vector<const Model*> users;
+      for (Model& model : project_.models)
+        for (Test& declared : model.tests) {
+          const bool is_this = declared.kind == TestKind::Custom && names_custom_test(declared.text, test);
+          if (!is_this) continue;
+          declared.text = test.path;
+          users.push_back(&model);
+        }
+      add(judge_custom_test(test, users));
+    }
+    for (const Model& model : project_.models)
+      for (const Test& declared : model.tests) {
+        const bool is_known = declared.kind != TestKind::Custom ||
+                              std::any_of(project_.custom_tests.begin(), project_.custom_tests.end(), [&declared](const CustomTest& one) { return one.path == declared.text; });
+        if (!is_known)
+          add({{Code::W0218, Severity::Error, "there is no test script `" + declared.text + "`", model.source->path, declared.span,
+                "write tests/" + declared.text + ".sql: SELECT * FROM _wm_target." + (model.target ? model.target->name : "table") + " WHERE …"}});
+      }
+  }
+
+  void judge_models() {
+    std::vector<Model> good;
+    for (Model& model : project_.models) {
+      Diagnostics found = resolve_references(model, project_.config, produced_, *cache_.volatile_functions());
+      if (model.plane != Plane::Manual) {
+        for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config)}) std::move(more.begin(), more.end(), std::back_inserter(found));
+      }
+      const bool is_bad = has_errors(found);
+      add(std::move(found));
+      const bool had_errors = std::any_of(project_.diagnostics.begin(), project_.diagnostics.end(), [&model](const Diagnostic& one) {
+        return one.severity == Severity::Error && one.path == model.source->path;
+      });
+      if (!is_bad && !had_errors) good.push_back(std::move(model));
+    }
+    project_.models = std::move(good);
+  }
+
+  Project& project_;
+  ParserProvider& parser_;
+  ParseCache cache_;
+  std::vector<File> files_;
+  ProducedAssets produced_;
+};
+
+std::string join(const std::vector<std::string>& names) {
+  std::string joined;
+  for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
+  return joined;
+}
+
+}  // namespace
+
+const Source* Project::source(std::string_view path) const {
+  const auto found = std::find_if(sources.begin(), sources.end(), [path](const auto& one) { return one->path == path; });
+  return found == sources.end() ? nullptr : found->get();
+}
+
+Result<Project> load_project(const std::string& root, ParserProvider& parser) {
+  Project project;
+  WEIR_TRY(project.config, load_config(root, project.diagnostics));
+  WEIR_CHECK(Loader(project, parser).run());
+  return project;
+}
+
+Result<const Model*> find_model(const Project& project, std::string_view name) {
+  std::vector<std::string> candidates;
+  std::vector<std::string> known;
+  const Model* found = nullptr;
+  for (const Model& model : project.models) {
+    if (model.path == name) return &model;
+    const std::string short_name = model.path.substr(model.path.rfind('/') + 1);
+    known.push_back(model.path);
+    known.push_back(short_name);
+    if (short_name != name) continue;
+    candidates.push_back(model.path);
+    found = &model;
+  }
+  if (candidates.size() == 1) return found;
+  if (candidates.size() > 1)
+    return fail(Diagnostic{.code = Code::W2011, .message = "`" + std::string(name) + "` names several models: " + join(candidates), .hint = "give the whole path"});
+  const auto near = text::nearest(name, known);
+  return fail(Diagnostic{.code = Code::W2010, .message = "there is no model `" + std::string(name) + "`", .hint = near ? "did you mean `" + *near + "`?" : "`weir ls` lists them"});
+}
+
+}  // namespace weir

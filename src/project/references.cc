@@ -1,0 +1,281 @@
+#include "project/references.h"
+
+#include <algorithm>
+#include <array>
+
+#include "parse/functions.h"
+#include "text/lexer.h"
+#include "text/suggest.h"
+
+namespace weir {
+namespace {
+
+using parse::Statement;
+using parse::StatementKind;
+using parse::TableReference;
+
+constexpr std::string_view kLakeScheme = "ducklake";
+constexpr std::string_view kTableScheme = "datatable";
+
+std::string strip_options(std::string_view place) { return std::string(place.substr(0, place.find('?'))); }
+
+// The place that an ATTACH names, or nothing if it is of another scheme: 'ducklake://lake', 'ducklake'.
+std::optional<std::string> place_of(std::string_view uri, std::string_view scheme) {
+  if (uri == scheme) return "main";
+  if (!uri.starts_with(scheme)) return std::nullopt;
+  uri.remove_prefix(scheme.size());
+  if (!uri.starts_with("://")) return std::nullopt;
+  return strip_options(uri.substr(3));
+}
+
+std::string list_lakes(const Config& config) {
+  std::string names;
+  for (const LakeConfig& lake : config.lakes) names += (names.empty() ? "" : ", ") + lake.name;
+  return names;
+}
+
+struct Target {
+  AssetKind kind = AssetKind::Lake;
+  std::string place;
+};
+
+class Resolver {
+ public:
+  Resolver(Model& model, const Config& config, const ProducedAssets& produced, const std::set<std::string>& volatile_functions)
+      : model_(model), config_(config), produced_(produced), volatile_(volatile_functions) {}
+
+  Diagnostics run() {
+    model_.references.clear();
+    model_.cuts.clear();
+    model_.files.emplace();
+    model_.is_volatile = false;
+    for (index_ = 0; index_ < model_.script.statements.size(); ++index_) visit(model_.script.statements[index_]);
+    model_.tokens = find_tokens(model_.source->text, model_.script);
+    judge_tokens();
+    judge_parameters();
+    return std::move(found_);
+  }
+
+ private:
+  void report(Code code, Span span, std::string message, std::string hint, Severity severity = Severity::Error) {
+    found_.push_back({code, severity, std::move(message), model_.source->path, span, std::move(hint)});
+  }
+
+  void visit(const Statement& statement) {
+    if (statement.kind == StatementKind::Attach) attach(statement);
+    if (statement.kind == StatementKind::Use) use(statement);
+    for (const TableReference& table : statement.tables) resolve(table);
+    for (const parse::QualifiedColumn& column : statement.columns) cut(column);
+    for (const parse::FunctionCall& call : statement.functions) read_call(call);
+    const bool changes_by_itself = statement.kind == StatementKind::Set && statement.what == "PRAGMA";
+    model_.is_volatile = model_.is_volatile || changes_by_itself;
+  }
+
+  void attach(const Statement& statement) {
+    is_explicit_ = true;
+    std::optional<Target> target;
+    if (auto lake = place_of(statement.attach_uri, kLakeScheme)) {
+      if (const LakeConfig* known = config_.lake(*lake); known != nullptr) {
+        target = Target{AssetKind::Lake, known->name};
+      } else {
+        std::vector<std::string> names;
+        for (const LakeConfig& one : config_.lakes) names.push_back(one.name);
+        const auto near = text::nearest(*lake, names);
+        report(Code::W0301, statement.span, "there is no lake `" + *lake + "`; weir.yaml names " + list_lakes(config_),
+               near ? "did you mean `ducklake://" + *near + "`?" : "add it under `lakes:` in weir.yaml");
+        target = Target{AssetKind::Lake, *lake};
+      }
+    } else if (auto database = place_of(statement.attach_uri, kTableScheme)) {
+      if (!config_.databases.contains(*database))
+        report(Code::W0301, statement.span, "there is no database `" + *database + "` in weir.yaml", "add it under `databases:` in weir.yaml");
+      target = Target{AssetKind::Datatable, *database};
+    }
+    if (!target) return;
+    if (statement.alias.empty())
+      return report(Code::W0307, statement.span, "this ATTACH binds no name", "write ATTACH '" + statement.attach_uri + "' AS dl");
+    aliases_[text::lower(statement.alias)] = *target;
+  }
+
+  void use(const Statement& statement) {
+    is_explicit_ = true;
+    const auto dot = statement.alias.find('.');
+    const std::string first = text::lower(statement.alias.substr(0, dot));
+    used_.reset();
+    used_schema_ = dot == std::string::npos ? "main" : statement.alias.substr(dot + 1);
+    if (const auto alias = aliases_.find(first); alias != aliases_.end()) used_ = alias->second;
+  }
+
+  // The asset that a table's name leads to, or nothing for one of the connection's own (memory database, attached file).
+  std::optional<Asset> asset_of(const std::vector<std::string>& parts) const {
+    const auto alias = aliases_.find(text::lower(parts.front()));
+    if (parts.size() > 1 && alias != aliases_.end()) {
+      const auto& [kind, place] = alias->second;
+      if (parts.size() == 2) return Asset{kind, place, "main", parts[1]};
+      return Asset{kind, place, parts[1], parts[2]};
+    }
+    if (parts.size() == 3) return std::nullopt;
+    if (is_explicit_) {
+      if (!used_) return std::nullopt;
+      return Asset{used_->kind, used_->place, parts.size() == 2 ? parts[0] : used_schema_, parts.back()};
+    }
+    if (config_.lakes.empty()) return std::nullopt;
+    const std::string& lake = config_.default_lake().name;
+    if (parts.size() == 2) return Asset{AssetKind::Lake, lake, parts[0], parts[1]};
+    const std::string schema = model_.target ? model_.target->schema : "main";
+    Asset near{AssetKind::Lake, lake, schema.empty() ? "main" : schema, parts[0]};
+    if (produced_.contains(near.key())) return near;
+    return Asset{AssetKind::Lake, lake, "main", parts[0]};
+  }
+
+  void resolve(const TableReference& table) {
+    auto asset = asset_of(table.parts);
+    if (!asset) {
+      if (table.parts.size() == 3 || (is_explicit_ && !used_)) model_.is_volatile = true;
+      return;
+    }
+    if (table.opaque && !aliases_.empty() && model_.plane != Plane::Manual)
+      report(Code::W0306, table.span, "weir cannot place this table, because DuckDB gives no tree for a PIVOT without an IN list", "list the values: PIVOT … ON column IN (…)");
+    Reference reference{.asset = std::move(*asset), .statement = index_, .span = table.span, .alias = {}, .version = table.version, .has_at = table.has_at};
+    if (!table.has_alias) reference.alias = table.parts.back();
+    model_.references.push_back(std::move(reference));
+  }
+
+  // `dl.orders.id` and `dl.main.orders.id`: what stands before the column is cut down to the table's own name.
+  void cut(const parse::QualifiedColumn& column) {
+    if (!aliases_.contains(text::lower(column.parts.front()))) return;
+    for (const std::size_t depth : {std::size_t{3}, std::size_t{2}}) {
+      if (column.parts.size() <= depth) continue;
+      const auto asset = asset_of({column.parts.begin(), column.parts.begin() + static_cast<std::ptrdiff_t>(depth)});
+      const bool is_read = asset && std::any_of(model_.references.begin(), model_.references.end(), [&](const Reference& one) {
+                             return one.statement == index_ && one.asset == *asset;
+                           });
+      if (!is_read) continue;
+      model_.cuts.push_back({prefix_of(column.span, depth), column.parts[depth - 1]});
+      return;
+    }
+  }
+
+  // The span of the first `depth` names, dots between them included.
+  Span prefix_of(Span column, std::size_t depth) const {
+    const std::string_view text = std::string_view(model_.source->text).substr(column.begin, column.size());
+    std::uint32_t end = 0;
+    for (const text::Token& token : text::lex_code(text)) {
+      if (!token.is_name()) continue;
+      end = token.span.end;
+      if (--depth == 0) break;
+    }
+    return {column.begin, column.begin + end};
+  }
+
+  void read_call(const parse::FunctionCall& call) {
+    if (volatile_.contains(call.name) || parse::hides_its_reads(call.name) || !call.catalog.empty()) model_.is_volatile = true;
+    if (!call.is_table_function || !parse::reads_files(call.name)) return;
+    if (!call.files || call.files->empty()) {
+      model_.files.reset();
+      return;
+    }
+    for (const std::string& file : *call.files) {
+      if (file.find("://") != std::string::npos) model_.is_volatile = true;
+      if (model_.files) model_.files->push_back(file);
+    }
+  }
+
+  void judge_tokens() {
+    if (model_.partitioning || model_.strategy == Strategy::IncrementalByTime) return;
+    for (const Model::Token& token : model_.tokens) {
+      const char first = model_.source->text[token.span.begin];
+      const std::string spelled = "{" + token.name + "}";
+      if (first == '{' && token.form == Model::TokenForm::Literal)
+        report(Code::W0201, token.span, spelled + " stands for a value only in a partitioned model", "add `-- partitioned daily`, or remove the token");
+      else
+        report(Code::W0214, token.span, spelled + " stays as it is, because the model is not partitioned", "add `-- partitioned daily` if the partition's value is meant", Severity::Hint);
+    }
+    model_.tokens.clear();
+  }
+
+  bool is_bound(const std::string& name) const {
+    if (name == "partition") return model_.partitioning.has_value();
+    if (name == "window_start" || name == "window_end") return model_.strategy == Strategy::IncrementalByTime;
+    return std::any_of(model_.arguments.begin(), model_.arguments.end(), [&name](const Argument& one) { return text::same_word(one.name, name); });
+  }
+
+  void judge_parameters() {
+    std::set<std::string> used;
+    std::vector<std::string> known;
+    for (const Argument& argument : model_.arguments) known.push_back(argument.name);
+    for (const Statement& statement : model_.script.statements) {
+      for (const auto& [name, span] : statement.parameters) {
+        used.insert(text::lower(name));
+        if (is_bound(name)) continue;
+        const auto near = text::nearest(name, known);
+        const bool is_named = name != "?" && !(name[0] >= '0' && name[0] <= '9');
+        std::string hint = near ? "did you mean `$" + *near + "`?" : "declare it in the header: `-- $" + name + " (text)`";
+        if (name == "partition") hint = "`$partition` exists in partitioned models: add `-- partitioned daily`";
+        if (!is_named) hint = "name it and declare it in the header: `-- $cutoff (date)`";
+        report(Code::W0210, span, "the parameter `" + std::string(is_named ? "$" : name == "?" ? "" : "$") + name + "` is not declared", hint);
+      }
+    }
+    for (const Argument& argument : model_.arguments)
+      if (!used.contains(text::lower(argument.name)))
+        report(Code::W0211, argument.span, "the argument `$" + argument.name + "` is never used", "remove the line, or use it in the SQL", Severity::Warning);
+  }
+
+  Model& model_;
+  const Config& config_;
+  const ProducedAssets& produced_;
+  const std::set<std::string>& volatile_;
+  std::size_t index_ = 0;
+  bool is_explicit_ = false;
+  std::map<std::string, Target> aliases_;
+  std::optional<Target> used_;
+  std::string used_schema_ = "main";
+  Diagnostics found_;
+};
+
+constexpr std::array<std::string_view, 3> kTokenNames = {"partition", "window_start", "window_end"};
+
+// Bare, or alone in quotes: a whole literal. Inside a longer string: text. Comments and quoted names are not looked into.
+void add_tokens(std::string_view text, Span span, text::TokenKind kind, std::vector<Model::Token>& found) {
+  const std::string_view spelled = text.substr(span.begin, span.size());
+  for (const std::string_view name : kTokenNames) {
+    const std::string braced = "{" + std::string(name) + "}";
+    const auto size = static_cast<std::uint32_t>(braced.size());
+    if (kind == text::TokenKind::Punctuation && text.substr(span.begin, size) == braced)
+      found.push_back({std::string(name), Model::TokenForm::Literal, {span.begin, span.begin + size}});
+    if (kind != text::TokenKind::String) continue;
+    if (spelled == "'" + braced + "'") {
+      found.push_back({std::string(name), Model::TokenForm::Literal, span});
+      continue;
+    }
+    for (auto at = spelled.find(braced); at != std::string_view::npos; at = spelled.find(braced, at + size)) {
+      const auto begin = span.begin + static_cast<std::uint32_t>(at);
+      found.push_back({std::string(name), Model::TokenForm::Text, {begin, begin + size}});
+    }
+  }
+}
+
+}  // namespace
+
+Diagnostics resolve_references(Model& model, const Config& config, const ProducedAssets& produced, const std::set<std::string>& volatile_functions) {
+  return Resolver(model, config, produced, volatile_functions).run();
+}
+
+std::vector<Model::Token> find_tokens(std::string_view text, const parse::Script& script) {
+  std::vector<Model::Token> found;
+  for (const Statement& statement : script.statements)
+    for (const text::Token& token : text::lex_code(text.substr(statement.span.begin, statement.span.size())))
+      add_tokens(text, {token.span.begin + statement.span.begin, token.span.end + statement.span.begin}, token.kind, found);
+  return found;
+}
+
+std::map<std::string, std::string> lake_aliases(const parse::Script& script, const Config& config) {
+  std::map<std::string, std::string> aliases;
+  for (const Statement& statement : script.statements) {
+    if (statement.kind != StatementKind::Attach) continue;
+    const auto lake = place_of(statement.attach_uri, kLakeScheme);
+    if (lake && config.lake(*lake) != nullptr) aliases[text::lower(statement.alias)] = config.lake(*lake)->name;
+  }
+  return aliases;
+}
+
+}  // namespace weir

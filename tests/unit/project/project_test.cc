@@ -1,0 +1,196 @@
+#include "project/project.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "io/files.h"
+
+namespace weir {
+namespace {
+
+class OwnParser : public ParserProvider {
+ public:
+  duck::Outcome<duck::Connection*> connection() override {
+    ++asked;
+    if (!database_) database_ = *duck::Database::open({});
+    if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
+    return connection_.get();
+  }
+  int asked = 0;
+
+ private:
+  std::shared_ptr<duck::Database> database_;
+  std::unique_ptr<duck::Connection> connection_;
+};
+
+class Loading : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "weir_project_XXXXXX").string();
+    root_ = mkdtemp(name.data());
+    put("weir.yaml", "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}, other: {catalog: lake/o.sqlite, data: lake/o}}\n");
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void put(const std::string& path, const std::string& text) { ASSERT_TRUE(io::write_file(root_ + "/" + path, text).has_value()); }
+  Project load() {
+    auto project = load_project(root_, parser_);
+    if (project.has_value()) return std::move(*project);
+    ADD_FAILURE() << project.error().front().message;
+    return {};
+  }
+  // "W0203 text" of each error and warning of one model that holds `sql`.
+  std::vector<std::string> judged(const std::string& sql) {
+    put("models/m.sql", sql);
+    std::vector<std::string> lines;
+    for (const Diagnostic& one : load().diagnostics) lines.push_back(std::string(name_of(one.code)));
+    return lines;
+  }
+  std::string root_;
+  OwnParser parser_;
+};
+using Codes = std::vector<std::string>;
+
+TEST_F(Loading, AnUnchangedProjectAsksDuckDbNothing) {
+  put("models/a.sql", "SELECT 1 AS x");
+  put("models/b.sql", "SELECT now() AS t, * FROM a, read_csv('in/*.csv')");
+  const Project first = load();
+  ASSERT_EQ(first.models.size(), 2U);
+  EXPECT_EQ(parser_.asked, 1);
+  const Project second = load();
+  EXPECT_EQ(parser_.asked, 1);
+  ASSERT_EQ(second.models.size(), 2U);
+  EXPECT_TRUE(second.models[1].is_volatile);
+  ASSERT_TRUE(second.models[1].files.has_value());
+  EXPECT_EQ(*second.models[1].files, (std::vector<std::string>{"in/*.csv"}));
+  EXPECT_EQ(second.models[1].references.size(), first.models[1].references.size());
+  EXPECT_EQ(second.models[1].result().canonical, first.models[1].result().canonical);
+  put("models/a.sql", "SELECT 2 AS x");
+  load();
+  EXPECT_EQ(parser_.asked, 2);
+}
+
+TEST_F(Loading, FilesAndFoldersOfUnderscoreAndDotAreSkipped) {
+  put("models/_a.sql", "SELECT 1");
+  put("models/_x/b.sql", "SELECT 1");
+  put("models/.y/c.sql", "SELECT 1");
+  put("models/s/d.sql", "SELECT 1 AS x");
+  const Project project = load();
+  ASSERT_EQ(project.models.size(), 1U);
+  EXPECT_EQ(project.models[0].path, "s/d");
+}
+
+TEST_F(Loading, ShapeIsJudgedAsTheGrammarSays) {
+  EXPECT_EQ(judged(""), (Codes{"W0202"}));
+  EXPECT_EQ(judged("-- only\n/* comments */"), (Codes{"W0202"}));
+  EXPECT_EQ(judged("CREATE TEMP TABLE t AS SELECT 1 AS x"), (Codes{"W0203"}));
+  EXPECT_EQ(judged("CREATE TABLE t AS SELECT 1 AS x"), (Codes{"W0206"}));
+  EXPECT_EQ(judged("SELECT 1 AS x; SELECT 2 AS x"), (Codes{"W0204"}));
+  EXPECT_EQ(judged("SELECT 1 AS x; SET timezone = 'UTC'"), (Codes{"W0205"}));
+  EXPECT_EQ(judged("SELECT 1 AS x; INSERT INTO t VALUES (1)"), (Codes{"W0205"}));
+  EXPECT_EQ(judged("INSERT INTO t VALUES (1); SELECT 1 AS x"), (Codes{"W0206"}));
+  EXPECT_EQ(judged("ATTACH 'ducklake' AS a; SET timezone = 'UTC'; SELECT 1 AS x"), Codes{});
+  EXPECT_EQ(judged("CREATE OR REPLACE TEMPORARY VIEW v AS SELECT 1 AS x; FROM v"), Codes{});
+  EXPECT_EQ(judged("SET memory_limit = '1GB'; SELECT 1 AS x"), (Codes{"W0207"}));
+  EXPECT_EQ(judged("SET GLOBAL timezone = 'UTC'; SELECT 1 AS x"), (Codes{"W0207"}));
+  EXPECT_EQ(judged("LOAD spatial; SELECT 1 AS x"), (Codes{"W0215"}));
+  EXPECT_EQ(judged("INSTALL httpfs; LOAD httpfs; SELECT 1 AS x"), (Codes{"W0216"}));
+}
+
+TEST_F(Loading, TheNumberOfQueriesAndTheStartOfAStatementAreSaid) {
+  put("models/m.sql", "SELECT 1 AS x; SELECT 2 AS x; SELECT 3 AS x");
+  EXPECT_NE(load().diagnostics[0].message.find("3 queries"), std::string::npos);
+  put("models/m.sql", "INSERT  INTO\n  t_of_a_name_that_is_rather_long_indeed VALUES (1); SELECT 1 AS x");
+  EXPECT_NE(load().diagnostics[0].message.find("`INSERT INTO t_of_a_name_that_is_rather_l…`"), std::string::npos) << load().diagnostics[0].message;
+}
+
+TEST_F(Loading, OddBytesAreNamed) {
+  put("models/m.sql", "SELECT '\xff' AS x");
+  EXPECT_NE(load().diagnostics[0].message.find("byte 8"), std::string::npos);
+  EXPECT_EQ(judged(std::string("SELECT 1 AS x\0 ", 15)), (Codes{"W0209"}));
+  EXPECT_EQ(judged("\xef\xbb\xbfSELECT 1 AS x\r\nFROM range(2)\r\n"), Codes{});
+  EXPECT_EQ(judged("SELECT 1 AS x -- " + std::string(1U << 20U, 'x')), Codes{});
+}
+
+TEST_F(Loading, TheGateRefusesWhatActsOnLakes) {
+  EXPECT_EQ(judged("CALL ducklake_delete_orphaned_files('x'); SELECT 1 AS x"), (Codes{"W0206", "W0302"}));
+  EXPECT_EQ(judged("FROM ducklake_add_data_files('l', 't', 'f')"), (Codes{"W0302"}));
+  EXPECT_EQ(judged("FROM duckdb_databases()"), (Codes{"W0303"}));
+  EXPECT_EQ(judged("FROM (SHOW ALL TABLES)"), (Codes{"W0303"}));
+  EXPECT_EQ(judged("FROM query('DROP ' || 'x')"), (Codes{"W0308"}));
+  EXPECT_EQ(judged("ATTACH 'lake/main.sqlite' AS a (READ_ONLY); SELECT 1 AS x"), (Codes{"W0304"}));
+  EXPECT_EQ(judged("ATTACH './models/../lake/main.sqlite' AS a (READ_ONLY); SELECT 1 AS x"), (Codes{"W0304"}));
+  EXPECT_EQ(judged("ATTACH 'ducklake:lake/main.sqlite' AS a (READ_ONLY); SELECT 1 AS x"), (Codes{"W0304"}));
+  EXPECT_EQ(judged("ATTACH 'x.db' AS a; SELECT 1 AS x"), (Codes{"W0304"}));
+  EXPECT_EQ(judged("ATTACH 'x.db' AS a (READ_ONLY); ATTACH ':memory:' AS b; SELECT 1 AS x"), Codes{});
+  EXPECT_EQ(judged("FROM _weir_read_main.main.t"), (Codes{"W0305"}));
+}
+
+TEST_F(Loading, AliasesLeadToLakes) {
+  put("models/m.sql",
+      "ATTACH 'ducklake://Other' AS dl; USE dl; SELECT dl.orders.id, dl.main.c.x, o.y FROM dl.orders JOIN dl.main.c USING (id) JOIN s.o AS o USING (id) JOIN t USING (id)");
+  const Project project = load();
+  ASSERT_EQ(project.models.size(), 1U) << project.diagnostics[0].message;
+  std::vector<std::string> uris;
+  for (const Reference& one : project.models[0].references) uris.push_back(one.asset.uri() + (one.alias.empty() ? "" : " as " + one.alias));
+  EXPECT_EQ(uris, (std::vector<std::string>{"ducklake://other/main.orders as orders", "ducklake://other/main.c as c", "ducklake://other/s.o", "ducklake://other/main.t as t"}));
+  std::vector<std::string> cuts;
+  for (const QualifierCut& cut : project.models[0].cuts) cuts.push_back(project.models[0].source->text.substr(cut.span.begin, cut.span.size()) + ">" + cut.alias);
+  EXPECT_EQ(cuts, (std::vector<std::string>{"dl.orders>orders", "dl.main.c>c"}));
+}
+
+TEST_F(Loading, AnUnknownLakeListsTheConfiguredOnes) {
+  put("models/m.sql", "ATTACH 'ducklake://othr' AS dl; FROM dl.t");
+  const Project project = load();
+  ASSERT_EQ(project.diagnostics.size(), 1U);
+  EXPECT_EQ(project.diagnostics[0].code, Code::W0301);
+  EXPECT_NE(project.diagnostics[0].message.find("main, other"), std::string::npos);
+  EXPECT_NE(project.diagnostics[0].hint.find("ducklake://other"), std::string::npos);
+}
+
+TEST_F(Loading, APivotWithoutInIsRefusedBesideAliases) {
+  EXPECT_EQ(judged("ATTACH 'ducklake' AS dl; PIVOT dl.t ON x USING sum(y)"), (Codes{"W0306"}));
+  EXPECT_EQ(judged("ATTACH 'ducklake' AS dl; PIVOT dl.t ON x IN (1) USING sum(y)"), Codes{});
+}
+
+TEST_F(Loading, AnUndeclaredParameterHasItsPlace) {
+  put("models/m.sql", "SELECT $cutoff AS x");
+  const Project project = load();
+  ASSERT_EQ(project.diagnostics.size(), 1U);
+  EXPECT_EQ(project.diagnostics[0].code, Code::W0210);
+  EXPECT_EQ(project.diagnostics[0].span, (Span{7, 14}));
+}
+
+TEST_F(Loading, AFileThatReadsTheTargetIsATestWhereverItLies) {
+  put("models/m.sql", "SELECT 1 AS x");
+  put("models/check_m.sql", "SELECT * FROM weir_target.m WHERE x < 0;");
+  put("tests/two.sql", "SELECT * FROM _WM_TARGET.m; SELECT 2");
+  const Project project = load();
+  ASSERT_EQ(project.models.size(), 1U);
+  EXPECT_EQ(project.custom_tests.size(), 2U);
+  ASSERT_EQ(project.diagnostics.size(), 1U);
+  EXPECT_EQ(project.diagnostics[0].code, Code::W0217);
+}
+
+TEST_F(Loading, ModelsAreFoundByPathOrShortName) {
+  put("models/a/x.sql", "SELECT 1 AS x");
+  put("models/b/x.sql", "SELECT 1 AS x");
+  put("models/b/orders.sql", "SELECT 1 AS x");
+  const Project project = load();
+  EXPECT_EQ((*find_model(project, "orders"))->path, "b/orders");
+  EXPECT_EQ((*find_model(project, "a/x"))->path, "a/x");
+  EXPECT_EQ(find_model(project, "x").error().front().code, Code::W2011);
+  EXPECT_NE(find_model(project, "ordrs").error().front().hint.find("orders"), std::string::npos);
+}
+
+TEST_F(Loading, ASyntaxErrorNamesFileAndPlace) {
+  put("models/m.sql", "SELECT 1 AS x,\nFROM FROM");
+  const Project project = load();
+  ASSERT_EQ(project.diagnostics.size(), 1U);
+  EXPECT_EQ(project.diagnostics[0].path, "models/m.sql");
+  EXPECT_EQ(project.diagnostics[0].span.begin, 20U);
+}
+
+}  // namespace
+}  // namespace weir
