@@ -1,4 +1,5 @@
-// `checks:` of a block header: `{type: column(s)}`, `{type: {params}}` and `{type: <t>, column: …, params…}` become the tests that lines declare.
+// `checks:` of a block header: `{type: column(s)}`, `{type: {params}}` and `{type: <t>, column: …, params…}` become the
+// tests that lines declare.
 #include <algorithm>
 
 #include "project/block_node.h"
@@ -17,13 +18,15 @@ std::string_view canonical(std::string_view name, TestKind kind) {
 
 class Check {
  public:
-  Check(BlockText& block, const std::string& default_lake, Span otherwise) : block_(block), default_lake_(default_lake), span_(otherwise) {}
+  Check(BlockText& block, const std::string& default_lake, Span otherwise)
+      : block_(block), default_lake_(default_lake), span_(otherwise) {}
 
   std::optional<Test> read(const YAML::Node& node) {
     span_ = block_.place(node, span_);
     if (!node.IsMap()) return bad(span_, "an entry of `checks` is a mapping", "write for example `- not_null: id`");
     const auto entries = block_.entries(node);
-    const auto typed = std::find_if(entries.begin(), entries.end(), [](const BlockEntry& e) { return e.key.text == "type"; });
+    const auto typed =
+        std::find_if(entries.begin(), entries.end(), [](const BlockEntry& e) { return e.key.text == "type"; });
     const bool read = typed != entries.end() ? read_typed(*typed, entries) : read_keyed(entries);
     if (!read) return std::nullopt;
     if (const auto missing = missing_in(test_)) return bad(span_, *missing, "");
@@ -61,9 +64,8 @@ class Check {
   }
 
   bool read_keyed(const std::vector<BlockEntry>& entries) {
-    const auto keyed = std::find_if(entries.begin(), entries.end(), [](const BlockEntry& e) {
-      return test_named(e.key.text) != nullptr;
-    });
+    const auto keyed = std::find_if(entries.begin(), entries.end(),
+                                    [](const BlockEntry& e) { return test_named(e.key.text) != nullptr; });
     if (keyed == entries.end()) {
       if (entries.empty()) return bad(span_, "an entry of `checks` is empty", ""), false;
       return unknown_test(entries.front().key);
@@ -88,7 +90,8 @@ class Check {
   bool set(const BlockEntry& entry, const TestEntry& found, bool own_allowed) {
     const auto name = canonical(entry.key.text, found.kind);
     if (name == "column" || name == "columns") return set_columns(entry);
-    const bool own = own_allowed && std::find(found.parameters.begin(), found.parameters.end(), name) != found.parameters.end();
+    const bool own =
+        own_allowed && std::find(found.parameters.begin(), found.parameters.end(), name) != found.parameters.end();
     if (!own && !is_common_test_option(name)) {
       std::vector<std::string_view> known = {"where", "severity", "max", "scope", "name"};
       if (own_allowed) known.insert(known.begin(), found.parameters.begin(), found.parameters.end());
@@ -145,7 +148,8 @@ class Check {
     if (to_.text.find("://") == std::string::npos) {
       const auto dot = to_.text.rfind('.');
       const bool has_schema = dot != std::string::npos;
-      test_.reference = Asset{AssetKind::Lake, default_lake_, has_schema ? to_.text.substr(0, dot) : "main", has_schema ? to_.text.substr(dot + 1) : to_.text};
+      test_.reference = Asset{AssetKind::Lake, default_lake_, has_schema ? to_.text.substr(0, dot) : "main",
+                              has_schema ? to_.text.substr(dot + 1) : to_.text};
       return true;
     }
     if (test_.reference_column.empty()) {
@@ -158,7 +162,8 @@ class Check {
       test_.reference = std::move(asset);
       return true;
     }
-    bad(to_.span, "`" + to_.text + "` is no table", "write `to: <schema>.<table>` or `to: ducklake://<lake>/<table>`, and `field: <column>`");
+    bad(to_.span, "`" + to_.text + "` is no table",
+        "write `to: <schema>.<table>` or `to: ducklake://<lake>/<table>`, and `field: <column>`");
     return false;
   }
 

@@ -7,10 +7,14 @@ namespace {
 
 std::string_view kind_of(const YAML::Node& node) {
   switch (node.Type()) {
-    case YAML::NodeType::Scalar: return "text";
-    case YAML::NodeType::Sequence: return "a list";
-    case YAML::NodeType::Map: return "a mapping";
-    default: return "nothing";
+    case YAML::NodeType::Scalar:
+      return "text";
+    case YAML::NodeType::Sequence:
+      return "a list";
+    case YAML::NodeType::Map:
+      return "a mapping";
+    default:
+      return "nothing";
   }
 }
 
@@ -60,14 +64,17 @@ std::vector<BlockEntry> BlockText::entries(const YAML::Node& mapping) {
 }
 
 void BlockText::wrong_type(const BlockEntry& entry, std::string_view expected) {
-  findings_.error(Code::W0132, place(entry.value, entry.key.span),
-                  "`" + entry.key.text + "` must be " + std::string(expected) + ", not " + std::string(kind_of(entry.value)));
+  findings_.error(
+      Code::W0132, place(entry.value, entry.key.span),
+      "`" + entry.key.text + "` must be " + std::string(expected) + ", not " + std::string(kind_of(entry.value)));
 }
 
-void BlockText::unknown_key(const BlockEntry& entry, std::string_view where, const std::vector<std::string_view>& known) {
+void BlockText::unknown_key(const BlockEntry& entry, std::string_view where,
+                            const std::vector<std::string_view>& known) {
   std::string hint = did_you_mean(entry.key.text, known);
   if (hint.empty() && known.size() <= 12) hint = "known are " + one_of(known);
-  findings_.warn(Code::W0131, entry.key.span, "`" + entry.key.text + "` is no key of " + std::string(where), std::move(hint));
+  findings_.warn(Code::W0131, entry.key.span, "`" + entry.key.text + "` is no key of " + std::string(where),
+                 std::move(hint));
 }
 
 std::optional<Word> BlockText::text(const BlockEntry& entry, std::string_view what) {
@@ -87,7 +94,8 @@ std::optional<std::vector<Word>> BlockText::words(const BlockEntry& entry) {
   std::vector<Word> all;
   for (const auto& item : entry.value) {
     if (!item.IsScalar()) {
-      findings_.error(Code::W0132, place(item, entry.key.span), "an entry of `" + entry.key.text + "` must be text, not " + std::string(kind_of(item)));
+      findings_.error(Code::W0132, place(item, entry.key.span),
+                      "an entry of `" + entry.key.text + "` must be text, not " + std::string(kind_of(item)));
       continue;
     }
     all.push_back({item.Scalar(), place(item, entry.key.span)});

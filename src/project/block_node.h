@@ -23,7 +23,8 @@ struct BlockEntry {
 class BlockText {
  public:
   /// `at` is where `yaml` begins in `source`.
-  BlockText(std::string_view source, std::uint32_t at, Findings& findings) : source_(source), at_(at), findings_(findings) {}
+  BlockText(std::string_view source, std::uint32_t at, Findings& findings)
+      : source_(source), at_(at), findings_(findings) {}
 
   /// The place of a node; `otherwise` for one that has none, such as an empty value.
   Span place(const YAML::Node& node, Span otherwise) const;

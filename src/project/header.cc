@@ -54,7 +54,8 @@ class BlockComments {
     return std::nullopt;
   }
   void quoted(char quote) {
-    const bool escapes = quote == '\'' && at_ > 0 && (text_[at_ - 1] == 'E' || text_[at_ - 1] == 'e') && (at_ < 2 || !is_name_char(text_[at_ - 2]));
+    const bool escapes = quote == '\'' && at_ > 0 && (text_[at_ - 1] == 'E' || text_[at_ - 1] == 'e') &&
+                         (at_ < 2 || !is_name_char(text_[at_ - 2]));
     ++at_;
     while (at_ < text_.size() && text_[at_] != quote) at_ += escapes && text_[at_] == '\\' ? 2 : 1;
     ++at_;

@@ -10,8 +10,9 @@
 
 namespace weir {
 
-/// The header of one file. Line comments count from the first line to the first that is neither blank nor a comment in one of the three
-/// notations (`--`, `//`, `#`); a block header among them does not end them. The block header may lie anywhere in the file.
+/// The header of one file. Line comments count from the first line to the first that is neither blank nor a comment in
+/// one of the three notations (`--`, `//`, `#`); a block header among them does not end them. The block header may lie
+/// anywhere in the file.
 struct HeaderRegion {
   struct Comment {
     /// The notation and what follows it, to the end of the line.

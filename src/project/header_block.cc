@@ -14,18 +14,37 @@ std::vector<BlockKeyEntry> make_keys() {
   using enum BlockForm;
   return {
       {"name", Text, {}, {}, false, "schema and table of the result"},
-      {"materialise", Choice, {"materialize"}, {"virtual", "view", "ephemeral", "table", "file", "managed", "manual"}, true, "the plane: where the result lives"},
-      {"strategy", Choice, {},
-       {"full", "replace", "append", "merge", "full_merge", "hash_merge", "incremental_by_time", "incremental", "scd", "history"}, true,
+      {"materialise",
+       Choice,
+       {"materialize"},
+       {"virtual", "view", "ephemeral", "table", "file", "managed", "manual"},
+       true,
+       "the plane: where the result lives"},
+      {"strategy",
+       Choice,
+       {},
+       {"full", "replace", "append", "merge", "full_merge", "hash_merge", "incremental_by_time", "incremental", "scd",
+        "history"},
+       true,
        "how the result is written"},
       {"target", Text, {}, {}, true, "table plane: <database>.<schema>.<table>; managed and manual: the asset"},
       {"key", Words, {}, {}, true, "columns by which rows are matched"},
       {"track", Words, {}, {}, true, "scd: columns whose change opens a version"},
       {"deletes", Choice, {}, {"close"}, true, "scd: close the version of a key that vanished"},
-      {"duplicates", Choice, {}, {"keep", "fail", "first", "last"}, true, "what happens when one result holds a key twice"},
+      {"duplicates",
+       Choice,
+       {},
+       {"keep", "fail", "first", "last"},
+       true,
+       "what happens when one result holds a key twice"},
       {"order", Words, {}, {}, true, "which of two rows of one key is the first"},
       {"hash", Flag, {}, {}, true, "hash_merge: keep the column _hash"},
-      {"on_schema_change", Choice, {}, {"warn", "ignore", "fail", "sync"}, true, "what happens when the query's columns changed"},
+      {"on_schema_change",
+       Choice,
+       {},
+       {"warn", "ignore", "fail", "sync"},
+       true,
+       "what happens when the query's columns changed"},
       {"audit", Choice, {}, {"before", "after"}, true, "whether tests run before or after publishing"},
       {"partitioned", Partitioned, {}, {}, true, "managed and manual: the kind of partition"},
       {"time_column", Text, {}, {}, true, "incremental_by_time: the column that places a row in a window"},
@@ -61,7 +80,8 @@ std::vector<BlockKeyEntry> make_keys() {
   };
 }
 
-/// Where the YAML begins within the comment: behind blanks if the first line holds text, so that `/* weir:` opens a mapping at its margin.
+/// Where the YAML begins within the comment: behind blanks if the first line holds text, so that `/* weir:` opens a
+/// mapping at its margin.
 std::size_t yaml_begin(std::string_view comment) {
   std::size_t at = 0;
   while (at < comment.size() && (comment[at] == ' ' || comment[at] == '\t')) ++at;
@@ -81,7 +101,8 @@ bool begins_like_header(std::string_view comment) {
 
 class BlockReader {
  public:
-  BlockReader(BlockText block, const std::string& default_lake) : block_(std::move(block)), default_lake_(default_lake) {}
+  BlockReader(BlockText block, const std::string& default_lake)
+      : block_(std::move(block)), default_lake_(default_lake) {}
 
   BlockHeader header;
 
@@ -108,9 +129,12 @@ class BlockReader {
     }
     const std::string name(known->name);
     if (name == "export")
-      return block_.findings().error(Code::W0136, entry.key.span, "`export` is no key of the header any more", "write `materialise: table` with `target:`, or `materialise: file` with `path:` and `format:`");
+      return block_.findings().error(
+          Code::W0136, entry.key.span, "`export` is no key of the header any more",
+          "write `materialise: table` with `target:`, or `materialise: file` with `path:` and `format:`");
     if (!header.keys.emplace(name, entry.key.span).second)
-      return block_.findings().warn(Code::W0134, entry.key.span, "`" + entry.key.text + "` and `" + name + "` are one key: the first one counts");
+      return block_.findings().warn(Code::W0134, entry.key.span,
+                                    "`" + entry.key.text + "` and `" + name + "` are one key: the first one counts");
     value(*known, name, entry);
   }
 
@@ -118,34 +142,45 @@ class BlockReader {
     switch (known.form) {
       case BlockForm::Text:
       case BlockForm::Duration:
-      case BlockForm::Choice: return text(known, name, entry);
+      case BlockForm::Choice:
+        return text(known, name, entry);
       case BlockForm::Words:
         if (auto words = block_.words(entry)) header.lists[name] = *std::move(words);
         return;
       case BlockForm::Flag:
         if (const auto flag = block_.flag(entry)) header.flags[name] = *flag;
         return;
-      case BlockForm::Partitioned: return partitioned(entry);
-      case BlockForm::Columns: return columns(entry);
+      case BlockForm::Partitioned:
+        return partitioned(entry);
+      case BlockForm::Columns:
+        return columns(entry);
       case BlockForm::Checks:
         header.tests = read_checks(block_, entry, default_lake_);
         return;
-      case BlockForm::Measures: return metrics(entry, true);
-      case BlockForm::Dimensions: return metrics(entry, false);
-      case BlockForm::Schedule: return schedule(entry);
-      case BlockForm::Retry: return retry(entry);
-      case BlockForm::Triggers: return triggers(entry);
-      case BlockForm::Assets: return mute(entry);
+      case BlockForm::Measures:
+        return metrics(entry, true);
+      case BlockForm::Dimensions:
+        return metrics(entry, false);
+      case BlockForm::Schedule:
+        return schedule(entry);
+      case BlockForm::Retry:
+        return retry(entry);
+      case BlockForm::Triggers:
+        return triggers(entry);
+      case BlockForm::Assets:
+        return mute(entry);
     }
   }
 
   void text(const BlockKeyEntry& known, const std::string& name, const BlockEntry& entry) {
     const auto word = block_.text(entry);
     if (!word) return;
-    if (known.form == BlockForm::Choice && std::find(known.values.begin(), known.values.end(), word->text) == known.values.end()) {
+    if (known.form == BlockForm::Choice &&
+        std::find(known.values.begin(), known.values.end(), word->text) == known.values.end()) {
       std::string hint = did_you_mean(word->text, known.values, entry.key.text + ": ");
       if (hint.empty()) hint = "it is " + one_of(known.values);
-      block_.findings().error(Code::W0133, word->span, "`" + word->text + "` is no value of `" + entry.key.text + "`", hint);
+      block_.findings().error(Code::W0133, word->span, "`" + word->text + "` is no value of `" + entry.key.text + "`",
+                              hint);
       return;
     }
     if (known.form == BlockForm::Duration && !calendar::parse_duration(word->text)) return bad_duration(entry, *word);
@@ -153,7 +188,8 @@ class BlockReader {
   }
 
   void bad_duration(const BlockEntry& entry, const Word& word) {
-    block_.findings().error(Code::W0133, word.span, "`" + word.text + "` is no duration for `" + entry.key.text + "`", "write for example `90s`, `15m`, `1h` or `7d`");
+    block_.findings().error(Code::W0133, word.span, "`" + word.text + "` is no duration for `" + entry.key.text + "`",
+                            "write for example `90s`, `15m`, `1h` or `7d`");
   }
 
   void partitioned(const BlockEntry& entry) {
@@ -161,8 +197,10 @@ class BlockReader {
     if (entry.value.IsMap()) {
       for (const auto& one : block_.entries(entry.value)) {
         static const std::vector<std::string_view> kKnown = {"kind", "tz", "format", "start", "end", "key"};
-        if (std::find(kKnown.begin(), kKnown.end(), one.key.text) == kKnown.end()) block_.unknown_key(one, "`partitioned`", kKnown);
-        else if (const auto word = block_.text(one)) given[one.key.text] = *word;
+        if (std::find(kKnown.begin(), kKnown.end(), one.key.text) == kKnown.end())
+          block_.unknown_key(one, "`partitioned`", kKnown);
+        else if (const auto word = block_.text(one))
+          given[one.key.text] = *word;
       }
     } else if (const auto word = block_.text(entry, "a kind or a mapping")) {
       given["kind"] = *word;
@@ -171,20 +209,25 @@ class BlockReader {
     }
     const auto kind_word = given.find("kind");
     if (kind_word == given.end())
-      return block_.findings().error(Code::W0133, entry.key.span, "`partitioned` has no `kind`", "kinds are " + one_of(keyword_named("partitioned")->heads));
+      return block_.findings().error(Code::W0133, entry.key.span, "`partitioned` has no `kind`",
+                                     "kinds are " + one_of(keyword_named("partitioned")->heads));
     const auto kind = calendar::kind_named(kind_word->second.text);
     if (!kind)
-      return block_.findings().error(Code::W0133, kind_word->second.span, "`" + kind_word->second.text + "` is no kind of partition", "kinds are " + one_of(keyword_named("partitioned")->heads));
+      return block_.findings().error(Code::W0133, kind_word->second.span,
+                                     "`" + kind_word->second.text + "` is no kind of partition",
+                                     "kinds are " + one_of(keyword_named("partitioned")->heads));
     header.partitioning = partitioning_of(*kind, given, entry.key.span);
   }
 
-  calendar::Partitioning partitioning_of(calendar::PartitionKind kind, const std::map<std::string, Word, std::less<>>& given, Span span) {
+  calendar::Partitioning partitioning_of(calendar::PartitionKind kind,
+                                         const std::map<std::string, Word, std::less<>>& given, Span span) {
     calendar::Partitioning made;
     made.kind = kind;
     made.format = std::string(calendar::default_format(kind));
     made.span = span;
     const bool dynamic = kind == calendar::PartitionKind::Dynamic;
-    if (dynamic && !given.contains("key")) block_.findings().error(Code::W0133, span, "a dynamic partition needs `key`");
+    if (dynamic && !given.contains("key"))
+      block_.findings().error(Code::W0133, span, "a dynamic partition needs `key`");
     for (const auto& [name, word] : given) {
       if (name == "kind") continue;
       if ((name == "key") != dynamic) {
@@ -225,7 +268,8 @@ class BlockReader {
   }
 
   void listed_column(const std::vector<BlockEntry>& entries, Span span) {
-    const auto named = std::find_if(entries.begin(), entries.end(), [](const BlockEntry& e) { return e.key.text == "name"; });
+    const auto named =
+        std::find_if(entries.begin(), entries.end(), [](const BlockEntry& e) { return e.key.text == "name"; });
     if (named == entries.end()) {
       for (const auto& one : entries) column(one.key, one);
       return;
@@ -235,8 +279,10 @@ class BlockReader {
     ContractColumn made{name->text, std::nullopt, span};
     for (const auto& one : entries) {
       if (one.key.text == "name" || one.key.text == "description") continue;
-      if (one.key.text != "type") block_.unknown_key(one, "a column", {"name", "type", "description"});
-      else if (const auto type = block_.text(one, "a type")) made.type = type->text;
+      if (one.key.text != "type")
+        block_.unknown_key(one, "a column", {"name", "type", "description"});
+      else if (const auto type = block_.text(one, "a type"))
+        made.type = type->text;
     }
     header.contract.push_back(std::move(made));
   }
@@ -254,14 +300,17 @@ class BlockReader {
   void metrics(const BlockEntry& entry, bool is_measure) {
     if (entry.value.IsMap()) {
       for (const auto& one : block_.entries(entry.value)) {
-        if (one.value.IsMap()) metric(one.key, block_.entries(one.value), is_measure);
-        else if (const auto text = block_.text(one, "an expression or a mapping")) add_metric(one.key, *text, is_measure, {});
+        if (one.value.IsMap())
+          metric(one.key, block_.entries(one.value), is_measure);
+        else if (const auto text = block_.text(one, "an expression or a mapping"))
+          add_metric(one.key, *text, is_measure, {});
       }
     } else if (entry.value.IsSequence()) {
       for (const auto& item : entry.value) {
         const Span span = block_.place(item, entry.key.span);
         if (!item.IsMap()) {
-          block_.findings().error(Code::W0132, span, "an entry of `" + entry.key.text + "` must be a mapping with `name` and `expression`");
+          block_.findings().error(
+              Code::W0132, span, "an entry of `" + entry.key.text + "` must be a mapping with `name` and `expression`");
           continue;
         }
         metric({"", span}, block_.entries(item), is_measure);
@@ -277,18 +326,26 @@ class BlockReader {
     for (const auto& one : entries) {
       const auto& key = one.key.text;
       const bool is_filter = is_measure && (key == "where" || key == "filter");
-      if (key != "name" && key != "expression" && key != "expr" && key != "description" && key != "unit" && key != "format" && !is_filter) {
-        block_.unknown_key(one, is_measure ? "a measure" : "a dimension", {"name", "expression", "where", "description", "unit", "format"});
+      if (key != "name" && key != "expression" && key != "expr" && key != "description" && key != "unit" &&
+          key != "format" && !is_filter) {
+        block_.unknown_key(one, is_measure ? "a measure" : "a dimension",
+                           {"name", "expression", "where", "description", "unit", "format"});
         continue;
       }
       const auto text = block_.text(one);
       if (!text) continue;
-      if (key == "name") name = *text;
-      else if (is_filter) made.filter = text->text;
-      else if (key == "description") made.description = text->text;
-      else if (key == "unit") made.unit = text->text;
-      else if (key == "format") made.format = text->text;
-      else expression = *text;
+      if (key == "name")
+        name = *text;
+      else if (is_filter)
+        made.filter = text->text;
+      else if (key == "description")
+        made.description = text->text;
+      else if (key == "unit")
+        made.unit = text->text;
+      else if (key == "format")
+        made.format = text->text;
+      else
+        expression = *text;
     }
     add_metric(name, expression, is_measure, std::move(made));
   }
@@ -296,7 +353,9 @@ class BlockReader {
   void add_metric(const Word& name, const Word& expression, bool is_measure, Metric made) {
     const std::string what = is_measure ? "measure" : "dimension";
     if (name.text.empty()) return block_.findings().error(Code::W0135, name.span, "a " + what + " has no `name`");
-    if (expression.text.empty()) return block_.findings().error(Code::W0135, name.span, "the " + what + " `" + name.text + "` has no `expression`");
+    if (expression.text.empty())
+      return block_.findings().error(Code::W0135, name.span,
+                                     "the " + what + " `" + name.text + "` has no `expression`");
     made.is_measure = is_measure;
     made.name = name.text;
     made.expression = expression.text;
@@ -322,13 +381,17 @@ class BlockReader {
       }
     }
     if (header.schedule_cron.text.empty() == header.schedule_every.text.empty())
-      block_.findings().error(Code::W0169, entry.key.span, "`schedule` needs either `cron` or `every`", "write for example `schedule: {cron: \"0 6 * * 1-5\", tz: Europe/Paris}` or `{every: 15m}`");
+      block_.findings().error(
+          Code::W0169, entry.key.span, "`schedule` needs either `cron` or `every`",
+          "write for example `schedule: {cron: \"0 6 * * 1-5\", tz: Europe/Paris}` or `{every: 15m}`");
   }
 
   void retry(const BlockEntry& entry) {
     std::vector<BlockEntry> parts;
-    if (entry.value.IsMap()) parts = block_.entries(entry.value);
-    else parts = {{{"count", entry.key.span}, entry.value}};
+    if (entry.value.IsMap())
+      parts = block_.entries(entry.value);
+    else
+      parts = {{{"count", entry.key.span}, entry.value}};
     for (const auto& one : parts) {
       if (one.key.text != "count" && one.key.text != "delay") {
         block_.unknown_key(one, "`retry`", {"count", "delay"});
@@ -337,8 +400,10 @@ class BlockReader {
       const auto word = block_.text(one, "a number");
       if (!word) continue;
       if (one.key.text == "delay") {
-        if (calendar::parse_duration(word->text)) header.retry_delay = word->text;
-        else bad_duration(one, *word);
+        if (calendar::parse_duration(word->text))
+          header.retry_delay = word->text;
+        else
+          bad_duration(one, *word);
       } else if (!YAML::convert<int>::decode(one.value, header.retry_count) || header.retry_count < 1) {
         header.retry_count = 0;
         block_.findings().error(Code::W0133, word->span, "`retry` needs a count of at least 1");
@@ -348,7 +413,8 @@ class BlockReader {
 
   void triggers(const BlockEntry& entry) {
     std::vector<YAML::Node> items;
-    if (!entry.value.IsSequence()) items.push_back(entry.value);
+    if (!entry.value.IsSequence())
+      items.push_back(entry.value);
     else
       for (const auto& item : entry.value) items.push_back(item);
     for (const auto& item : items) {
@@ -362,17 +428,25 @@ class BlockReader {
           if (one.key.text != "asset" && one.key.text != "debounce") {
             block_.unknown_key(one, "a trigger", {"asset", "debounce"});
           } else if (const auto word = block_.text(one)) {
-            if (one.key.text == "asset") reference = word->text;
-            else if (calendar::parse_duration(word->text)) made.debounce = word->text;
-            else bad_duration(one, *word);
+            if (one.key.text == "asset")
+              reference = word->text;
+            else if (calendar::parse_duration(word->text))
+              made.debounce = word->text;
+            else
+              bad_duration(one, *word);
           }
         }
       }
       const auto& kinds = keyword_named("on")->heads;
-      if (std::find(kinds.begin(), kinds.end(), reference) != kinds.end()) made.native_kind = reference;
-      else if (reference.find(':') != std::string::npos) made.asset = parse_asset(reference);
-      if (made.native_kind.empty() && !made.asset) block_.findings().error(Code::W0133, span, "`" + reference + "` is no asset and no kind of event", "kinds are " + one_of(kinds));
-      else header.triggers.push_back(std::move(made));
+      if (std::find(kinds.begin(), kinds.end(), reference) != kinds.end())
+        made.native_kind = reference;
+      else if (reference.find(':') != std::string::npos)
+        made.asset = parse_asset(reference);
+      if (made.native_kind.empty() && !made.asset)
+        block_.findings().error(Code::W0133, span, "`" + reference + "` is no asset and no kind of event",
+                                "kinds are " + one_of(kinds));
+      else
+        header.triggers.push_back(std::move(made));
     }
   }
 
@@ -381,9 +455,12 @@ class BlockReader {
     if (!words) return;
     for (const auto& word : *words) {
       const auto asset = word.text.find(':') == std::string::npos ? std::nullopt : parse_asset(word.text);
-      if (word.text == "all") header.mute_all = true;
-      else if (asset) header.muted.push_back(*asset);
-      else block_.findings().error(Code::W0133, word.span, "`" + word.text + "` is no asset", "write an asset, or `all`");
+      if (word.text == "all")
+        header.mute_all = true;
+      else if (asset)
+        header.muted.push_back(*asset);
+      else
+        block_.findings().error(Code::W0133, word.span, "`" + word.text + "` is no asset", "write an asset, or `all`");
     }
   }
 
@@ -400,7 +477,8 @@ const std::vector<BlockKeyEntry>& block_keys() {
 
 const BlockKeyEntry* block_key_named(std::string_view name) {
   for (const auto& entry : block_keys())
-    if (entry.name == name || std::find(entry.synonyms.begin(), entry.synonyms.end(), name) != entry.synonyms.end()) return &entry;
+    if (entry.name == name || std::find(entry.synonyms.begin(), entry.synonyms.end(), name) != entry.synonyms.end())
+      return &entry;
   return nullptr;
 }
 
@@ -420,7 +498,8 @@ std::optional<Span> BlockHeader::key(std::string_view name) const {
 }
 
 bool is_block_header(std::string_view comment) {
-  if (comment.find("weir") == std::string_view::npos && comment.find("interlace") == std::string_view::npos) return false;
+  if (comment.find("weir") == std::string_view::npos && comment.find("interlace") == std::string_view::npos)
+    return false;
   try {
     const auto root = YAML::Load(std::string(comment.substr(yaml_begin(comment))));
     return root.IsMap() && (root["weir"].IsDefined() || root["interlace"].IsDefined());
@@ -429,7 +508,8 @@ bool is_block_header(std::string_view comment) {
   }
 }
 
-BlockHeader read_block_header(std::string_view text, const HeaderRegion::Block& block, const std::string& default_lake, Findings& findings) {
+BlockHeader read_block_header(std::string_view text, const HeaderRegion::Block& block, const std::string& default_lake,
+                              Findings& findings) {
   const auto comment = text.substr(block.text.begin, block.text.size());
   const auto begin = yaml_begin(comment);
   BlockText nodes(text, block.text.begin + static_cast<std::uint32_t>(begin), findings);

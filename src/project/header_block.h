@@ -1,4 +1,5 @@
-// The block header: a YAML mapping under `weir:` or `interlace:` in a block comment, as written, every key and value with its place.
+// The block header: a YAML mapping under `weir:` or `interlace:` in a block comment, as written, every key and value
+// with its place.
 #pragma once
 
 #include <map>
@@ -14,7 +15,22 @@
 namespace weir {
 
 /// What a key's value must be.
-enum class BlockForm { Text, Choice, Words, Flag, Duration, Partitioned, Columns, Checks, Measures, Dimensions, Schedule, Retry, Triggers, Assets };
+enum class BlockForm {
+  Text,
+  Choice,
+  Words,
+  Flag,
+  Duration,
+  Partitioned,
+  Columns,
+  Checks,
+  Measures,
+  Dimensions,
+  Schedule,
+  Retry,
+  Triggers,
+  Assets
+};
 
 struct BlockKeyEntry {
   std::string_view name;
@@ -59,11 +75,13 @@ struct BlockHeader {
   std::optional<Span> key(std::string_view key) const;
 };
 
-/// True if the text of a block comment is a header: a mapping with a top-level `weir` or `interlace`, or text that begins like one and is no
-/// YAML (which read_block_header then says).
+/// True if the text of a block comment is a header: a mapping with a top-level `weir` or `interlace`, or text that
+/// begins like one and is no YAML (which read_block_header then says).
 bool is_block_header(std::string_view comment);
 
-/// Reads the header. `default_lake` is where a relation of a check that is no URI lies. What is wrong is left out and said in `findings`.
-BlockHeader read_block_header(std::string_view text, const HeaderRegion::Block& block, const std::string& default_lake, Findings& findings);
+/// Reads the header. `default_lake` is where a relation of a check that is no URI lies. What is wrong is left out and
+/// said in `findings`.
+BlockHeader read_block_header(std::string_view text, const HeaderRegion::Block& block, const std::string& default_lake,
+                              Findings& findings);
 
 }  // namespace weir

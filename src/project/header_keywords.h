@@ -9,10 +9,10 @@ namespace weir {
 
 /// How an option is written after its keyword.
 enum class OptionForm {
-  Flag,   // a bare word
-  Text,   // name=value
-  Choice, // name=one of `values`
-  Names,  // name=a,"b c": a list of column names
+  Flag,    // a bare word
+  Text,    // name=value
+  Choice,  // name=one of `values`
+  Names,   // name=a,"b c": a list of column names
 };
 
 struct OptionEntry {

@@ -53,12 +53,15 @@ class LineReader {
     return metric(tail, name == "measure");
   }
 
-  /// Says that the line is not accepted: a hint if it reads like a sentence, a warning otherwise. Returns whether it is an annotation.
+  /// Says that the line is not accepted: a hint if it reads like a sentence, a warning otherwise. Returns whether it is
+  /// an annotation.
   bool malformed(Code code, Span span, const std::string& message, std::string hint = "") {
     const Piece tail = line_.sub(keyword_->name.size()).trimmed();
     if (looks_like_prose(*keyword_, tail.view())) {
-      findings_.note(Code::W0117, line_.span(), "this line reads like prose: it is no `" + std::string(keyword_->name) + "` annotation",
-                     "the annotation is written `" + std::string(keyword_->shape) + "`; begin the line with another word to be rid of this note");
+      findings_.note(Code::W0117, line_.span(),
+                     "this line reads like prose: it is no `" + std::string(keyword_->name) + "` annotation",
+                     "the annotation is written `" + std::string(keyword_->shape) +
+                         "`; begin the line with another word to be rid of this note");
       return false;
     }
     if (hint.empty()) hint = "it is written `" + std::string(keyword_->shape) + "`";
@@ -71,12 +74,14 @@ class LineReader {
     if (!is_set) return false;
     const bool last = keyword_->repeats == Repeats::LastWins;
     findings_.warn(Code::W0118, line_.span(),
-                   "`" + std::string(keyword_->name) + "` is given more than once: the " + (last ? "last" : "first") + " one counts");
+                   "`" + std::string(keyword_->name) + "` is given more than once: the " + (last ? "last" : "first") +
+                       " one counts");
     return !last;
   }
 
   bool flag(std::optional<Span>& set, Piece tail) {
-    if (!tail.empty()) return malformed(Code::W0100, tail.span(), "nothing may stand behind `" + std::string(keyword_->name) + "`");
+    if (!tail.empty())
+      return malformed(Code::W0100, tail.span(), "nothing may stand behind `" + std::string(keyword_->name) + "`");
     if (!set) set = line_.span();
     return true;
   }
@@ -104,12 +109,15 @@ class LineReader {
       if (!read_asset(reference, trigger.asset)) return bad_reference(reference, Code::W0102);
       const auto options = read_options(*keyword_, tail.sub(cut), findings_);
       if (const auto* debounce = find_option(options, "debounce")) {
-        if (is_duration(debounce->value.text)) trigger.debounce = debounce->value.text;
-        else bad_duration(debounce->value);
+        if (is_duration(debounce->value.text))
+          trigger.debounce = debounce->value.text;
+        else
+          bad_duration(debounce->value);
       }
     }
     const auto same = [&](const Trigger& known) {
-      return known.asset == trigger.asset && known.native_kind == trigger.native_kind && known.debounce == trigger.debounce;
+      return known.asset == trigger.asset && known.native_kind == trigger.native_kind &&
+             known.debounce == trigger.debounce;
     };
     if (std::any_of(header.triggers.begin(), header.triggers.end(), same))
       findings_.note(Code::W0119, line_.span(), "the same trigger is listed above already");
@@ -157,15 +165,19 @@ class LineReader {
     if (!kind) {
       std::string hint = did_you_mean(kind_word.view(), keyword_->heads, "partitioned ");
       if (hint.empty()) hint = "kinds are " + one_of(keyword_->heads);
-      return malformed(Code::W0104, kind_word.span(), kind_word.empty() ? "`partitioned` has no kind" : "`" + std::string(kind_word.view()) + "` is no kind of partition",
+      return malformed(Code::W0104, kind_word.span(),
+                       kind_word.empty() ? "`partitioned` has no kind"
+                                         : "`" + std::string(kind_word.view()) + "` is no kind of partition",
                        hint);
     }
-    PartitionedLine found{.span = line_.span(), .partitioning = {}, .options = read_options(*keyword_, rest, findings_)};
+    PartitionedLine found{
+        .span = line_.span(), .partitioning = {}, .options = read_options(*keyword_, rest, findings_)};
     found.partitioning.kind = *kind;
     found.partitioning.span = line_.span();
     const bool dynamic = *kind == calendar::PartitionKind::Dynamic;
     if (dynamic && find_option(found.options, "key") == nullptr)
-      return malformed(Code::W0104, tail.span(), "a dynamic partition needs `key=`", "write for example `partitioned dynamic key=$.tenant`");
+      return malformed(Code::W0104, tail.span(), "a dynamic partition needs `key=`",
+                       "write for example `partitioned dynamic key=$.tenant`");
     set_partition_options(found, dynamic);
     if (!repeated(header.partitioned.has_value())) header.partitioned = std::move(found);
     return true;
@@ -177,7 +189,9 @@ class LineReader {
     for (const auto& option : found.options) {
       const auto& name = option.name.text;
       if ((name == "key") != dynamic) {
-        findings_.warn(Code::W0110, option.span(), "`" + name + "` has no effect on a partition of kind `" + std::string(calendar::name_of(partitioning.kind)) + "`");
+        findings_.warn(Code::W0110, option.span(),
+                       "`" + name + "` has no effect on a partition of kind `" +
+                           std::string(calendar::name_of(partitioning.kind)) + "`");
       } else if (name == "key") {
         partitioning.key_path = option.value.text;
       } else if (name == "tz") {
@@ -194,14 +208,17 @@ class LineReader {
   }
 
   void bad_duration(const Word& word) {
-    findings_.warn(Code::W0105, word.span, "`" + word.text + "` is no duration: it counts as not given", "write for example `90s`, `15m`, `1h` or `7d`");
+    findings_.warn(Code::W0105, word.span, "`" + word.text + "` is no duration: it counts as not given",
+                   "write for example `90s`, `15m`, `1h` or `7d`");
   }
 
   bool duration(std::optional<Word>& set, Piece tail) {
     if (!is_duration(tail.view())) {
       const std::string name(keyword_->name);
-      return malformed(Code::W0105, tail.span(), tail.empty() ? "`" + name + "` has no duration" : "`" + std::string(tail.view()) + "` is no duration",
-                       "write for example `" + name + " 15m`, `" + name + " 1h` or `" + name + " 7d`");
+      return malformed(
+          Code::W0105, tail.span(),
+          tail.empty() ? "`" + name + "` has no duration" : "`" + std::string(tail.view()) + "` is no duration",
+          "write for example `" + name + " 15m`, `" + name + " 1h` or `" + name + " 7d`");
     }
     if (!repeated(set.has_value())) set = tail.word();
     return true;
@@ -210,7 +227,10 @@ class LineReader {
   bool trigger(Piece tail) {
     if (tail.view() != "any" && tail.view() != "all") {
       std::string hint = did_you_mean(tail.view(), keyword_->heads, "trigger ");
-      return malformed(Code::W0106, tail.span(), tail.empty() ? "`trigger` has no value" : "`" + std::string(tail.view()) + "` is no value of `trigger`", hint);
+      return malformed(
+          Code::W0106, tail.span(),
+          tail.empty() ? "`trigger` has no value" : "`" + std::string(tail.view()) + "` is no value of `trigger`",
+          hint);
     }
     repeated(header.trigger.has_value());
     header.trigger = tail.word();
@@ -233,11 +253,16 @@ class LineReader {
     RetryLine found{.span = line_.span(), .count = 0, .delay = ""};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found.count);
     if (error != std::errc() || end != text.data() + text.size() || found.count < 1)
-      return malformed(Code::W0112, tail.span(), "`retry` needs a count of at least 1", "write for example `retry 3 30s`");
+      return malformed(Code::W0112, tail.span(), "`retry` needs a count of at least 1",
+                       "write for example `retry 3 30s`");
     const Piece delay = rest.take_word();
-    if (!rest.empty()) return malformed(Code::W0112, rest.span(), "`retry` takes a count and a delay only", "write for example `retry 3 30s`");
-    if (!delay.empty() && is_duration(delay.view())) found.delay = std::string(delay.view());
-    else if (!delay.empty()) bad_duration(delay.word());
+    if (!rest.empty())
+      return malformed(Code::W0112, rest.span(), "`retry` takes a count and a delay only",
+                       "write for example `retry 3 30s`");
+    if (!delay.empty() && is_duration(delay.view()))
+      found.delay = std::string(delay.view());
+    else if (!delay.empty())
+      bad_duration(delay.word());
     if (!repeated(header.retry.has_value())) header.retry = std::move(found);
     return true;
   }
@@ -254,7 +279,8 @@ class LineReader {
     const auto asset = parse_asset(target.view());
     if (!asset) {
       if (target.empty()) return malformed(Code::W0113, tail.span(), "`materialize` names no target");
-      return malformed(Code::W0113, target.span(), "`" + std::string(target.view()) + "` is no asset", "a target is `ducklake://<lake>/<table>` or `ducklake://<lake>/<schema>.<table>`");
+      return malformed(Code::W0113, target.span(), "`" + std::string(target.view()) + "` is no asset",
+                       "a target is `ducklake://<lake>/<table>` or `ducklake://<lake>/<schema>.<table>`");
     }
     found.target = *asset;
     found.target_span = target.span();
@@ -266,7 +292,8 @@ class LineReader {
   }
 
   bool data_test(Piece tail) {
-    if (tail.empty()) return malformed(Code::W0114, {}, "`data_test` names no test", "write for example `data_test not_null id`");
+    if (tail.empty())
+      return malformed(Code::W0114, {}, "`data_test` names no test", "write for example `data_test not_null id`");
     if (auto test = read_test_line(tail, findings_)) header.tests.push_back(*std::move(test));
     return true;
   }
@@ -276,7 +303,8 @@ class LineReader {
     if (arrow == std::string_view::npos) return malformed(Code::W0115, tail.span(), "`column` has no `<-`");
     Piece left = tail.sub(0, arrow);
     const Piece output = left.take_quoted_word();
-    if (output.empty() || !left.empty()) return malformed(Code::W0115, tail.sub(0, arrow).trimmed().span(), "one column name must stand before `<-`");
+    if (output.empty() || !left.empty())
+      return malformed(Code::W0115, tail.sub(0, arrow).trimmed().span(), "one column name must stand before `<-`");
     DeclaredLineage found{.output = output.name().text, .sources = {}, .span = tail.span()};
     const Piece list = tail.sub(arrow + 2);
     const auto text = list.view();
@@ -288,7 +316,9 @@ class LineReader {
         found.sources.push_back(*std::move(reference));
       } else {
         const Span span = one.empty() ? tail.span() : one.span();
-        findings_.warn(Code::W0115, span, one.empty() ? std::string("a source is missing in this list") : "`" + std::string(one.view()) + "` is no `<asset>.<column>`: it is left out",
+        findings_.warn(Code::W0115, span,
+                       one.empty() ? std::string("a source is missing in this list")
+                                   : "`" + std::string(one.view()) + "` is no `<asset>.<column>`: it is left out",
                        "write for example `ducklake://main/orders.amount`");
       }
     }
@@ -299,15 +329,26 @@ class LineReader {
   bool metric(Piece tail, bool is_measure) {
     const std::string what(keyword_->name);
     const auto equals = tail.view().find('=');
-    if (equals == std::string_view::npos) return malformed(Code::W0116, tail.span(), "`" + what + "` has no `=` with an expression");
+    if (equals == std::string_view::npos)
+      return malformed(Code::W0116, tail.span(), "`" + what + "` has no `=` with an expression");
     Piece left = tail.sub(0, equals);
     const Piece name = left.take_word();
-    if (name.empty() || !left.empty()) return malformed(Code::W0116, tail.sub(0, equals).trimmed().span(), "one name must stand before `=`");
+    if (name.empty() || !left.empty())
+      return malformed(Code::W0116, tail.sub(0, equals).trimmed().span(), "one name must stand before `=`");
     const Piece body = tail.sub(equals + 1).trimmed();
-    Metric found{.is_measure = is_measure, .name = std::string(name.view()), .expression = "", .filter = "", .description = "", .unit = "", .format = "", .span = tail.span()};
+    Metric found{.is_measure = is_measure,
+                 .name = std::string(name.view()),
+                 .expression = "",
+                 .filter = "",
+                 .description = "",
+                 .unit = "",
+                 .format = "",
+                 .span = tail.span()};
     if (is_measure) {
       const auto parts = split_measure(body);
-      if (!parts) return malformed(Code::W0116, tail.span(), body.empty() ? "`measure` has no aggregate" : "`where` has no predicate");
+      if (!parts)
+        return malformed(Code::W0116, tail.span(),
+                         body.empty() ? "`measure` has no aggregate" : "`where` has no predicate");
       found.expression = std::string(parts->first.view());
       found.filter = std::string(parts->second.view());
     } else {
@@ -316,7 +357,8 @@ class LineReader {
     }
     const auto same = [&](const Metric& known) { return known.is_measure == is_measure && known.name == found.name; };
     if (std::any_of(header.metrics.begin(), header.metrics.end(), same))
-      findings_.warn(Code::W0122, name.span(), "the " + what + " `" + found.name + "` is declared above already: the first one counts");
+      findings_.warn(Code::W0122, name.span(),
+                     "the " + what + " `" + found.name + "` is declared above already: the first one counts");
     else
       header.metrics.push_back(std::move(found));
     return true;
@@ -333,19 +375,26 @@ class LineReader {
     const Piece rest = line.sub(size).trimmed();
     if (!rest.view().starts_with('(')) {
       if (!rest.empty() && is_name_char(rest.view().front())) {
-        findings_.note(Code::W0117, line.span(), "this line reads like prose: it declares no argument", "an argument is declared as `$" + std::string(name.view()) + " (<type>)`");
+        findings_.note(Code::W0117, line.span(), "this line reads like prose: it declares no argument",
+                       "an argument is declared as `$" + std::string(name.view()) + " (<type>)`");
         return;
       }
       return bad_argument(line, "the argument `$" + std::string(name.view()) + "` has no type", name);
     }
     const auto close = closing(rest.view());
     const Piece type = close == std::string_view::npos ? Piece() : rest.sub(1, close - 1).trimmed();
-    if (type.empty()) return bad_argument(line, "the type of `$" + std::string(name.view()) + "` is not closed or empty", name);
+    if (type.empty())
+      return bad_argument(line, "the type of `$" + std::string(name.view()) + "` is not closed or empty", name);
     const Piece behind = rest.sub(close + 1).trimmed();
-    if (!behind.empty() && !behind.view().starts_with('=')) return bad_argument(behind, "only `= <default>` may stand behind the type", name);
+    if (!behind.empty() && !behind.view().starts_with('='))
+      return bad_argument(behind, "only `= <default>` may stand behind the type", name);
     const Piece value = behind.sub(1).trimmed();
-    if (!behind.empty() && value.empty()) return bad_argument(line, "the default of `$" + std::string(name.view()) + "` is missing", name);
-    Argument found{.name = std::string(name.view()), .type = std::string(type.view()), .default_value = std::nullopt, .span = line.span()};
+    if (!behind.empty() && value.empty())
+      return bad_argument(line, "the default of `$" + std::string(name.view()) + "` is missing", name);
+    Argument found{.name = std::string(name.view()),
+                   .type = std::string(type.view()),
+                   .default_value = std::nullopt,
+                   .span = line.span()};
     if (!behind.empty()) found.default_value = value.unquoted().text;
     header.is_present = true;
     const auto same = [&](const Argument& known) { return known.name == found.name; };
@@ -389,7 +438,9 @@ class LineReader {
     for (const auto& keyword : header_keywords()) names.push_back(keyword.name);
     const auto near = text::nearest(head.view(), names);
     if (near && head.view().size() > 3)
-      findings_.note(Code::W0124, head.span(), "`" + std::string(head.view()) + "` is no annotation: the line is an ordinary comment", "did you mean `" + *near + "`?");
+      findings_.note(Code::W0124, head.span(),
+                     "`" + std::string(head.view()) + "` is no annotation: the line is an ordinary comment",
+                     "did you mean `" + *near + "`?");
   }
 
   std::string_view text_;
@@ -423,7 +474,8 @@ std::optional<std::pair<Piece, Piece>> split_measure(Piece body) {
       depth += c == '(' ? 1 : -1;
     } else if (depth == 0 && i > 0 && is_blank(text[i - 1]) && text.size() - i >= kWhere.size()) {
       const auto word = text.substr(i, kWhere.size());
-      const bool same = std::equal(word.begin(), word.end(), kWhere.begin(), [](char a, char b) { return (a | 0x20) == b; });
+      const bool same =
+          std::equal(word.begin(), word.end(), kWhere.begin(), [](char a, char b) { return (a | 0x20) == b; });
       const auto end = i + kWhere.size();
       if (!same || (end < text.size() && !is_blank(text[end]))) continue;
       const Piece filter = body.sub(end).trimmed();

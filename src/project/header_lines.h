@@ -1,5 +1,5 @@
-// Line annotations (`-- pipeline`, `// partitioned daily`, `# tag heavy`) and arguments (`-- $cutoff (date) = 2024-01-01`), as written:
-// each with its place, not yet judged together.
+// Line annotations (`-- pipeline`, `// partitioned daily`, `# tag heavy`) and arguments (`-- $cutoff (date) =
+// 2024-01-01`), as written: each with its place, not yet judged together.
 #pragma once
 
 #include <optional>
@@ -62,8 +62,8 @@ struct LineHeader {
 /// Reads every line of the header; what is not accepted is left out and said in `findings`.
 LineHeader read_header_lines(std::string_view text, const HeaderRegion& region, Findings& findings);
 
-/// Splits `<aggregate> [where <predicate>]` at the first `where` outside quotes and parentheses. Both parts are trimmed; the second is empty
-/// if there is none. Nothing for a `where` without predicate, or an empty aggregate.
+/// Splits `<aggregate> [where <predicate>]` at the first `where` outside quotes and parentheses. Both parts are
+/// trimmed; the second is empty if there is none. Nothing for a `where` without predicate, or an empty aggregate.
 std::optional<std::pair<Piece, Piece>> split_measure(Piece body);
 
 }  // namespace weir

@@ -40,7 +40,8 @@ Option take_option(const KeywordEntry& keyword, Piece& rest) {
     const auto close = value.find(value.front(), 1);
     option.is_unclosed = close == std::string_view::npos;
     const auto length = option.is_unclosed ? value.size() : close + 1;
-    option.value = {std::string(value.substr(1, option.is_unclosed ? value.size() : close - 1)), rest.sub(0, length).span()};
+    option.value = {std::string(value.substr(1, option.is_unclosed ? value.size() : close - 1)),
+                    rest.sub(0, length).span()};
     rest = rest.sub(length);
   } else {
     std::size_t length = 0;
@@ -70,11 +71,14 @@ bool check_option(const KeywordEntry& keyword, const Option& option, Findings& f
   }
   if (!option.has_value || (option.value.text.empty() && !option.is_unclosed)) {
     const std::string shape = entry->values.empty() ? "…" : std::string(entry->values.front());
-    findings.warn(Code::W0107, option.span(), "`" + name + "` has no value", "write `" + name + "=" + shape + "`, without blanks around `=`");
+    findings.warn(Code::W0107, option.span(), "`" + name + "` has no value",
+                  "write `" + name + "=" + shape + "`, without blanks around `=`");
     return false;
   }
-  if (option.is_unclosed) findings.warn(Code::W0123, option.value.span, "the quote is not closed: the value is the rest of the line");
-  if (entry->form == OptionForm::Choice && std::find(entry->values.begin(), entry->values.end(), option.value.text) == entry->values.end()) {
+  if (option.is_unclosed)
+    findings.warn(Code::W0123, option.value.span, "the quote is not closed: the value is the rest of the line");
+  if (entry->form == OptionForm::Choice &&
+      std::find(entry->values.begin(), entry->values.end(), option.value.text) == entry->values.end()) {
     std::string hint = did_you_mean(option.value.text, entry->values, name + "=");
     if (hint.empty()) hint = "it is " + one_of(entry->values);
     findings.warn(Code::W0107, option.value.span, "`" + option.value.text + "` is no value of `" + name + "`", hint);
@@ -95,7 +99,8 @@ std::vector<Option> read_options(const KeywordEntry& keyword, Piece tail, Findin
   std::vector<Option> counting;
   for (auto& option : split_options(keyword, tail)) {
     if (!check_option(keyword, option, findings)) continue;
-    const auto earlier = std::find_if(counting.begin(), counting.end(), [&](const Option& o) { return o.name.text == option.name.text; });
+    const auto earlier = std::find_if(counting.begin(), counting.end(),
+                                      [&](const Option& o) { return o.name.text == option.name.text; });
     if (earlier != counting.end()) {
       findings.warn(Code::W0109, earlier->span(), "`" + option.name.text + "` is given twice: the last one counts");
       counting.erase(earlier);
@@ -148,7 +153,8 @@ std::vector<Word> split_names(Piece list, Findings& findings) {
         return names;
       }
       if (!rest.empty() && !rest.view().starts_with(',')) {
-        findings.error(Code::W0148, rest.span(), "a comma must stand between two names", "double a quote that belongs to a name: `\"a \"\"b\"\"\"`");
+        findings.error(Code::W0148, rest.span(), "a comma must stand between two names",
+                       "double a quote that belongs to a name: `\"a \"\"b\"\"\"`");
         return names;
       }
     } else {
@@ -158,7 +164,9 @@ std::vector<Word> split_names(Piece list, Findings& findings) {
     }
     if (!name.empty()) names.push_back(name.name());
     const bool at_comma = rest.view().starts_with(',');
-    if (name.empty()) findings.warn(Code::W0148, at_comma ? rest.sub(0, 1).span() : list.span(), "a name is missing in this list", "take the comma away");
+    if (name.empty())
+      findings.warn(Code::W0148, at_comma ? rest.sub(0, 1).span() : list.span(), "a name is missing in this list",
+                    "take the comma away");
     if (!at_comma) return names;
     rest = rest.sub(1).trimmed();
     if (rest.empty()) {
@@ -179,7 +187,8 @@ std::string one_of(const std::vector<std::string_view>& words) {
   return text;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known, std::string_view before, std::string_view after) {
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known, std::string_view before,
+                         std::string_view after) {
   const auto near = text::nearest(word, known);
   if (!near) return "";
   return "did you mean `" + std::string(before) + *near + std::string(after) + "`?";

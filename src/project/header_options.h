@@ -48,15 +48,15 @@ class Findings {
 /// Splits `tail` into options. A value that begins with a quote ends at the same quote; any other ends at a blank.
 std::vector<Option> split_options(const KeywordEntry& keyword, Piece tail);
 
-/// split_options, and says what is wrong with them: unknown or repeated ones, values outside the list. Returns those that count: of a
-/// repeated one the last, none that is unknown or has a value outside its list.
+/// split_options, and says what is wrong with them: unknown or repeated ones, values outside the list. Returns those
+/// that count: of a repeated one the last, none that is unknown or has a value outside its list.
 std::vector<Option> read_options(const KeywordEntry& keyword, Piece tail, Findings& findings);
 
 /// The option of that name; nothing if it was not given.
 const Option* find_option(const std::vector<Option>& options, std::string_view name);
 
-/// Where the options behind free text begin: the first word of the shape `<name>=` outside quotes whose name is an option of `keyword` or
-/// nearly one. The size of `text` if there is none.
+/// Where the options behind free text begin: the first word of the shape `<name>=` outside quotes whose name is an
+/// option of `keyword` or nearly one. The size of `text` if there is none.
 std::size_t options_begin(const KeywordEntry& keyword, std::string_view text);
 
 /// Splits a comma list of bare or double-quoted names. Empty names are dropped with a warning.
@@ -66,6 +66,7 @@ std::vector<Word> split_names(Piece list, Findings& findings);
 /// "`a`, `b` or `c`".
 std::string one_of(const std::vector<std::string_view>& words);
 /// "did you mean `x`?" for the nearest word, or nothing. `before` and `after` are written around it.
-std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known, std::string_view before = "", std::string_view after = "");
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known,
+                         std::string_view before = "", std::string_view after = "");
 
 }  // namespace weir

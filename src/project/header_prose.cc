@@ -30,7 +30,9 @@ bool looks_like_prose(const KeywordEntry& keyword, std::string_view tail) {
     if (word.empty()) break;
     if (!is_prose_word(word)) return false;
     // Something that the keyword nearly knows is an attempt, not a sentence.
-    if (words++ == 0 && text::nearest(word, keyword.heads) && keyword.repeats != Repeats::Flag && keyword.name != "trigger") return false;
+    if (words++ == 0 && text::nearest(word, keyword.heads) && keyword.repeats != Repeats::Flag &&
+        keyword.name != "trigger")
+      return false;
   }
   return words >= (keyword.repeats == Repeats::Flag ? 1 : 2);
 }

@@ -76,7 +76,8 @@ void split_values(Piece list, Test& test) {
 
 class TestLine {
  public:
-  TestLine(Piece tail, Findings& findings) : keyword_(*keyword_named("data_test")), whole_(tail.trimmed()), findings_(findings) {}
+  TestLine(Piece tail, Findings& findings)
+      : keyword_(*keyword_named("data_test")), whole_(tail.trimmed()), findings_(findings) {}
 
   std::optional<Test> read() {
     Piece rest = whole_;
@@ -120,9 +121,12 @@ class TestLine {
 
   bool read_arguments() {
     switch (test_.kind) {
-      case TestKind::AcceptedValues: return read_accepted_values();
-      case TestKind::Relationships: return read_relationships();
-      default: break;
+      case TestKind::AcceptedValues:
+        return read_accepted_values();
+      case TestKind::Relationships:
+        return read_relationships();
+      default:
+        break;
     }
     Piece rest = arguments_;
     if (entry_->takes_columns) {
@@ -138,7 +142,9 @@ class TestLine {
       options_ = Piece(whole_.source(), {rest.span().begin, whole_.span().end});
       return true;
     }
-    if (!rest.empty()) return fail(rest.span(), "`" + std::string(rest.view()) + "` is too much for `" + std::string(entry_->name) + "`");
+    if (!rest.empty())
+      return fail(rest.span(),
+                  "`" + std::string(rest.view()) + "` is too much for `" + std::string(entry_->name) + "`");
     return true;
   }
 
@@ -156,13 +162,15 @@ class TestLine {
 
   bool read_relationships() {
     const auto arrow = arguments_.view().find("->");
-    if (arrow == std::string_view::npos) return fail(arguments_.span(), "`relationships` has no `->` with an asset and its column");
+    if (arrow == std::string_view::npos)
+      return fail(arguments_.span(), "`relationships` has no `->` with an asset and its column");
     Piece left = arguments_.sub(0, arrow);
     const Piece column = left.take_quoted_word();
     if (column.empty() || !left.empty()) return fail(arguments_.span(), "one column name must stand before `->`");
     const Piece target = arguments_.sub(arrow + 2).trimmed();
     auto reference = read_column_reference(target.view());
-    if (!reference) return fail(target.empty() ? arguments_.span() : target.span(), "the other side must be `<asset>.<column>`");
+    if (!reference)
+      return fail(target.empty() ? arguments_.span() : target.span(), "the other side must be `<asset>.<column>`");
     test_.columns = {column.name().text};
     test_.reference = std::move(reference->first);
     test_.reference_column = std::move(reference->second);
@@ -172,13 +180,15 @@ class TestLine {
   bool read_options_of_test() {
     for (const auto& option : read_options(keyword_, options_, findings_)) {
       const auto& name = option.name.text;
-      const bool own = entry_ != nullptr && std::find(entry_->parameters.begin(), entry_->parameters.end(), name) != entry_->parameters.end();
+      const bool own = entry_ != nullptr && std::find(entry_->parameters.begin(), entry_->parameters.end(), name) !=
+                                                entry_->parameters.end();
       if (!own && !is_common_test_option(name)) {
         findings_.warn(Code::W0110, option.span(), "`" + name + "` has no effect on this test");
         continue;
       }
       if (const auto wrong = set_test_option(test_, name, option.value.text))
-        findings_.warn(Code::W0107, option.value.span, "`" + option.value.text + "` is no value of `" + name + "`", *wrong);
+        findings_.warn(Code::W0107, option.value.span, "`" + option.value.text + "` is no value of `" + name + "`",
+                       *wrong);
     }
     return true;
   }
@@ -205,7 +215,12 @@ const std::vector<TestEntry>& test_table() {
       {"unique", TestKind::Unique, true, true, {}, "unique id"},
       {"not_null", TestKind::NotNull, true, true, {}, "not_null id"},
       {"accepted_values", TestKind::AcceptedValues, true, false, {"values"}, "accepted_values status = paid,open"},
-      {"relationships", TestKind::Relationships, true, false, {"to", "field"}, "relationships sku -> ducklake://main/products.sku"},
+      {"relationships",
+       TestKind::Relationships,
+       true,
+       false,
+       {"to", "field"},
+       "relationships sku -> ducklake://main/products.sku"},
       {"range", TestKind::Range, true, false, {"min", "max"}, "range amount min=0 max=1000"},
       {"pattern", TestKind::Pattern, true, false, {"pattern"}, "pattern email pattern=\"^[^@]+@[^@]+$\""},
       {"expression", TestKind::Expression, false, false, {"predicate"}, "expression predicate=\"amount >= 0\""},
@@ -224,7 +239,8 @@ const TestEntry* test_named(std::string_view name) {
 }
 
 const TestEntry& entry_of(TestKind kind) {
-  return *std::find_if(test_table().begin(), test_table().end(), [&](const TestEntry& entry) { return entry.kind == kind; });
+  return *std::find_if(test_table().begin(), test_table().end(),
+                       [&](const TestEntry& entry) { return entry.kind == kind; });
 }
 
 std::optional<std::string> set_tolerance(Test& test, std::string_view value) {
@@ -251,14 +267,21 @@ std::optional<std::string> set_test_option(Test& test, std::string_view name, st
   } else if (name == "name") {
     test.name = value;
   } else if (name == "severity") {
-    if (value == "error") test.severity = TestSeverity::Error;
-    else if (value == "warn") test.severity = TestSeverity::Warn;
-    else if (value == "info") test.severity = TestSeverity::Info;
-    else return "it is `error`, `warn` or `info`";
+    if (value == "error")
+      test.severity = TestSeverity::Error;
+    else if (value == "warn")
+      test.severity = TestSeverity::Warn;
+    else if (value == "info")
+      test.severity = TestSeverity::Info;
+    else
+      return "it is `error`, `warn` or `info`";
   } else if (name == "scope") {
-    if (value == "slice") test.scope = TestScope::Slice;
-    else if (value == "table") test.scope = TestScope::Table;
-    else return "it is `slice` or `table`";
+    if (value == "slice")
+      test.scope = TestScope::Slice;
+    else if (value == "table")
+      test.scope = TestScope::Table;
+    else
+      return "it is `slice` or `table`";
   } else if (name == "min") {
     return set_bound(test, test.minimum, value);
   } else if (name == "max") {
@@ -295,7 +318,8 @@ std::optional<std::string> missing_in(const Test& test) {
       if (test.text.empty()) return name + " has no `" + std::string(entry.parameters.front()) + "`";
       break;
     case TestKind::Unique:
-    case TestKind::NotNull: break;
+    case TestKind::NotNull:
+      break;
   }
   return std::nullopt;
 }
@@ -307,9 +331,12 @@ std::string default_name(const Test& test) {
       return name + "(" + joined(test.columns) + " -> " + path_of(*test.reference) + "." + test.reference_column + ")";
     case TestKind::Custom:
     case TestKind::Expression:
-    case TestKind::Sql: return name + "(" + shortened(test.text) + ")";
-    case TestKind::RowCount: return name;
-    default: return name + "(" + joined(test.columns) + ")";
+    case TestKind::Sql:
+      return name + "(" + shortened(test.text) + ")";
+    case TestKind::RowCount:
+      return name;
+    default:
+      return name + "(" + joined(test.columns) + ")";
   }
 }
 

@@ -38,10 +38,12 @@ bool is_common_test_option(std::string_view name);
 /// Says what a test still lacks; nothing if it is complete.
 std::optional<std::string> missing_in(const Test& test);
 
-/// The name that results show, unless the user gave one: `unique(a, b)`, `relationships(c -> lake/schema.table.c)`, `custom(path)`.
+/// The name that results show, unless the user gave one: `unique(a, b)`, `relationships(c -> lake/schema.table.c)`,
+/// `custom(path)`.
 std::string default_name(const Test& test);
 
-/// Reads what follows `data_test`. Nothing if the line is malformed (said in `findings`). Requires: `tail` is not empty.
+/// Reads what follows `data_test`. Nothing if the line is malformed (said in `findings`). Requires: `tail` is not
+/// empty.
 std::optional<Test> read_test_line(Piece tail, Findings& findings);
 
 /// Reads `<asset>.<column>`; the column stands behind the last dot.

@@ -14,8 +14,24 @@ namespace {
 
 // What `strict: true` turns into errors: lines and entries that are not understood. Nothing else.
 constexpr auto kStrict = std::to_array<Code>({
-    Code::W0100, Code::W0101, Code::W0102, Code::W0103, Code::W0104, Code::W0105, Code::W0106, Code::W0107, Code::W0108, Code::W0111,
-    Code::W0112, Code::W0113, Code::W0114, Code::W0115, Code::W0116, Code::W0120, Code::W0123, Code::W0131,
+    Code::W0100,
+    Code::W0101,
+    Code::W0102,
+    Code::W0103,
+    Code::W0104,
+    Code::W0105,
+    Code::W0106,
+    Code::W0107,
+    Code::W0108,
+    Code::W0111,
+    Code::W0112,
+    Code::W0113,
+    Code::W0114,
+    Code::W0115,
+    Code::W0116,
+    Code::W0120,
+    Code::W0123,
+    Code::W0131,
 });
 
 void promote(Diagnostics& diagnostics) {
@@ -50,7 +66,8 @@ std::optional<Strategy> strategy_named(std::string_view name) {
 }
 
 std::optional<Plane> plane_named(std::string_view name) {
-  for (const auto plane : {Plane::Managed, Plane::Manual, Plane::Virtual, Plane::View, Plane::Ephemeral, Plane::Table, Plane::File})
+  for (const auto plane :
+       {Plane::Managed, Plane::Manual, Plane::Virtual, Plane::View, Plane::Ephemeral, Plane::Table, Plane::File})
     if (name_of(plane) == name) return plane;
   return std::nullopt;
 }
@@ -71,8 +88,10 @@ class Judge {
     judgement_.has_header = lines_.is_present || region.block.has_value();
     check_notations();
     name_relation();
-    if (lines_.materialize) decide_by_line();
-    else decide_by_block();
+    if (lines_.materialize)
+      decide_by_line();
+    else
+      decide_by_block();
     partitioning();
     add_up();
     apply_rules(judgement_.model, given_, config_, findings_);
@@ -93,7 +112,8 @@ class Judge {
       if (!entry.decides || !place) continue;
       const std::string line = lines_.materialize ? "materialize" : "partitioned";
       findings_.error(Code::W0140, *place,
-                      "`" + std::string(entry.name) + "` stands in the block header, but the line `" + line + "` decides already how the result is written",
+                      "`" + std::string(entry.name) + "` stands in the block header, but the line `" + line +
+                          "` decides already how the result is written",
                       "keep one of them: plane, target, strategy and partitioning come from one notation");
       notations_clash_ = true;
       return;
@@ -108,8 +128,10 @@ class Judge {
       relation.name = model().path.substr(slash + 1);
       relation.schema.clear();
       for (const char c : model().path.substr(0, slash)) {
-        if (c == '/') relation.schema += "__";
-        else relation.schema += c;
+        if (c == '/')
+          relation.schema += "__";
+        else
+          relation.schema += c;
       }
     }
     if (const auto* name = block_.text("name")) {
@@ -117,7 +139,8 @@ class Judge {
       relation.schema = dot == std::string::npos ? "main" : name->text.substr(0, dot);
       relation.name = dot == std::string::npos ? name->text : name->text.substr(dot + 1);
       if (relation.name.empty() || relation.schema.empty())
-        findings_.error(Code::W0167, name->span, "`" + name->text + "` is no name of a table", "write `name: <schema>.<table>` or `name: <table>`");
+        findings_.error(Code::W0167, name->span, "`" + name->text + "` is no name of a table",
+                        "write `name: <schema>.<table>` or `name: <table>`");
       given_.places["name"] = *block_.key("name");
     }
     given_.relation = std::move(relation);
@@ -136,34 +159,52 @@ class Judge {
       set_line_option(option);
     }
     if (line.is_manual) return;
-    if (line.is_history) model().strategy = Strategy::History;
-    else if (line.is_append) model().strategy = Strategy::Append;
-    else if (!given_.key.empty()) model().strategy = Strategy::Merge;
+    if (line.is_history)
+      model().strategy = Strategy::History;
+    else if (line.is_append)
+      model().strategy = Strategy::Append;
+    else if (!given_.key.empty())
+      model().strategy = Strategy::Merge;
   }
 
   void set_line_option(const Option& option) {
     const auto& name = option.name.text;
-    const Piece value(source_->text, option.value.span);
-    if (name == "key") given_.key = split_names(value, findings_);
-    else if (name == "track") given_.track = track_of(option, value);
-    else if (name == "order") given_.order = split_names(value, findings_);
-    else set_choice(name, option.value.text);
+    if (name == "key")
+      given_.key = names_of_option(option, false);
+    else if (name == "track")
+      given_.track = names_of_option(option, true);
+    else if (name == "order")
+      given_.order = names_of_option(option, false);
+    else
+      set_choice(name, option.value.text);
   }
 
-  /// As `key`, but one quoted text may hold the whole list.
-  std::vector<Word> track_of(const Option& option, const Piece& value) {
+  /// A comma list of names. Single quotes hold a whole list; so do double quotes around all of `track`, while
+  /// elsewhere they make one name of it.
+  std::vector<Word> names_of_option(const Option& option, bool quotes_hold_list) {
+    const Piece value(source_->text, option.value.span);
     const auto text = value.view();
-    const bool whole = text.size() > 2 && text.find('"', 1) == text.size() - 1;
-    if (whole || text.starts_with('\'')) return names_of({value.unquoted()});
-    return split_names(Piece(source_->text, option.value.span), findings_);
+    const bool whole = text.starts_with('"') && text.size() > 2 && text.find('"', 1) == text.size() - 1;
+    if (text.starts_with('\'') || (whole && quotes_hold_list)) return names_of({value.unquoted()});
+    return split_names(value, findings_);
   }
 
   /// Options that both notations write alike.
   void set_choice(std::string_view name, std::string_view value) {
-    if (name == "deletes") model().deletes_close = value == "close";
-    else if (name == "on_schema_change") model().on_schema_change = value == "ignore" ? SchemaChange::Ignore : value == "fail" ? SchemaChange::Fail : value == "sync" ? SchemaChange::Sync : SchemaChange::Warn;
-    else if (name == "audit") model().audit = value == "after" ? AuditWhen::After : AuditWhen::Before;
-    else if (name == "duplicates") given_.duplicates = value == "keep" ? Duplicates::Keep : value == "fail" ? Duplicates::Fail : value == "first" ? Duplicates::First : Duplicates::Last;
+    if (name == "deletes")
+      model().deletes_close = value == "close";
+    else if (name == "on_schema_change")
+      model().on_schema_change = value == "ignore" ? SchemaChange::Ignore
+                                 : value == "fail" ? SchemaChange::Fail
+                                 : value == "sync" ? SchemaChange::Sync
+                                                   : SchemaChange::Warn;
+    else if (name == "audit")
+      model().audit = value == "after" ? AuditWhen::After : AuditWhen::Before;
+    else if (name == "duplicates")
+      given_.duplicates = value == "keep"    ? Duplicates::Keep
+                          : value == "fail"  ? Duplicates::Fail
+                          : value == "first" ? Duplicates::First
+                                             : Duplicates::Last;
   }
 
   void decide_by_block() {
@@ -189,7 +230,9 @@ class Judge {
     };
     model().keep_hash = flag("hash", false);
     model().ledger = flag("ledger", true);
-    const auto text = [&](std::string_view name) { return block_.text(name) ? block_.text(name)->text : std::string(); };
+    const auto text = [&](std::string_view name) {
+      return block_.text(name) ? block_.text(name)->text : std::string();
+    };
     model().time_column = text("time_column");
     model().interval = text("interval");
     model().lookback = text("lookback");
@@ -212,7 +255,8 @@ class Judge {
 
   void add_up() {
     auto& made = model();
-    made.is_pipeline = lines_.pipeline.has_value() || (block_.flags.contains("pipeline") && block_.flags.at("pipeline"));
+    made.is_pipeline =
+        lines_.pipeline.has_value() || (block_.flags.contains("pipeline") && block_.flags.at("pipeline"));
     made.is_macro_library = lines_.macros.has_value();
     if (lines_.macros) given_.places["macros"] = *lines_.macros;
     for (const auto& use : lines_.uses) made.uses.push_back(use.text);
@@ -262,21 +306,28 @@ class Judge {
   void single(std::string& value, const std::optional<Word>& line, std::string_view key) {
     const auto* block = block_.text(key);
     if (line && block != nullptr) twice(key);
-    if (line) value = line->text;
-    else if (block != nullptr) value = block->text;
+    if (line)
+      value = line->text;
+    else if (block != nullptr)
+      value = block->text;
   }
 
   void twice(std::string_view key) {
-    findings_.warn(Code::W0118, *block_.key(key), "`" + std::string(key) + "` is given in a line and in the block header: the line counts");
+    findings_.warn(Code::W0118, *block_.key(key),
+                   "`" + std::string(key) + "` is given in a line and in the block header: the line counts");
   }
 
   /// Metrics hang on a table of a lake. Those of lines need a header that says which.
   void metrics() {
     auto all = lines_.metrics;
     for (const auto& metric : block_.metrics) {
-      const auto same = [&](const Metric& known) { return known.is_measure == metric.is_measure && known.name == metric.name; };
+      const auto same = [&](const Metric& known) {
+        return known.is_measure == metric.is_measure && known.name == metric.name;
+      };
       if (std::any_of(all.begin(), all.end(), same))
-        findings_.warn(Code::W0122, metric.span, std::string(metric.is_measure ? "the measure" : "the dimension") + " `" + metric.name + "` is declared above already: the first one counts");
+        findings_.warn(Code::W0122, metric.span,
+                       std::string(metric.is_measure ? "the measure" : "the dimension") + " `" + metric.name +
+                           "` is declared above already: the first one counts");
       else
         all.push_back(metric);
     }
@@ -287,8 +338,10 @@ class Judge {
       model().metrics = std::move(all);
       return;
     }
-    findings_.note(Code::W0163, all.front().span, "measures and dimensions contribute nothing here: the file writes no table of a lake that they could describe",
-                   "add `-- materialize ducklake://<lake>/<table>`");
+    findings_.note(
+        Code::W0163, all.front().span,
+        "measures and dimensions contribute nothing here: the file writes no table of a lake that they could describe",
+        "add `-- materialize ducklake://<lake>/<table>`");
   }
 
   std::shared_ptr<const Source> source_;

@@ -22,7 +22,8 @@ bool is_owned(Plane plane) { return plane == Plane::Virtual || plane == Plane::V
 bool is_interval(std::string_view text) {
   std::size_t digits = 0;
   while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
-  if (digits == 0 || digits > 6 || text.substr(0, digits).find_first_not_of('0') == std::string_view::npos) return false;
+  if (digits == 0 || digits > 6 || text.substr(0, digits).find_first_not_of('0') == std::string_view::npos)
+    return false;
   const auto unit = text.substr(digits);
   for (const std::string_view known : {"s", "m", "h", "d", "w", "mo", "q", "y"})
     if (unit == known) return true;
@@ -39,7 +40,8 @@ bool is_date(std::string_view text) {
 
 class Rules {
  public:
-  Rules(Model& model, const Given& given, const Config& config, Findings& findings) : model_(model), given_(given), config_(config), findings_(findings) {}
+  Rules(Model& model, const Given& given, const Config& config, Findings& findings)
+      : model_(model), given_(given), config_(config), findings_(findings) {}
 
   void run() {
     target();
@@ -51,9 +53,12 @@ class Rules {
     schedule();
     without_effect();
     if (model_.is_macro_library && given_.decided)
-      findings_.error(Code::W0171, given_.place("macros"), "a library of macros has no result to materialize", "move the macros to a file of their own");
-    model_.interval = model_.strategy == Strategy::IncrementalByTime && model_.interval.empty() ? "1d" : model_.interval;
-    if ((model_.plane == Plane::Table || model_.plane == Plane::File) && model_.environments.empty()) model_.environments = {"prod"};
+      findings_.error(Code::W0171, given_.place("macros"), "a library of macros has no result to materialize",
+                      "move the macros to a file of their own");
+    model_.interval =
+        model_.strategy == Strategy::IncrementalByTime && model_.interval.empty() ? "1d" : model_.interval;
+    if ((model_.plane == Plane::Table || model_.plane == Plane::File) && model_.environments.empty())
+      model_.environments = {"prod"};
   }
 
  private:
@@ -72,11 +77,15 @@ class Rules {
       case Plane::View:
         model_.target = given_.relation;
         return;
-      case Plane::Ephemeral: return;
-      case Plane::File: return file_target();
-      case Plane::Table: return table_target();
+      case Plane::Ephemeral:
+        return;
+      case Plane::File:
+        return file_target();
+      case Plane::Table:
+        return table_target();
       case Plane::Managed:
-      case Plane::Manual: return asset_target();
+      case Plane::Manual:
+        return asset_target();
     }
   }
 
@@ -86,7 +95,8 @@ class Rules {
       const std::string plane(name_of(model_.plane));
       if (!asset) {
         const bool none = given_.target.text.empty();
-        return findings_.error(Code::W0160, none ? given_.header : given_.target.span, none ? shown_plane() + " needs `target`" : "`" + given_.target.text + "` is no asset",
+        return findings_.error(Code::W0160, none ? given_.header : given_.target.span,
+                               none ? shown_plane() + " needs `target`" : "`" + given_.target.text + "` is no asset",
                                "write for example `target: ducklake://main/orders`");
       }
       model_.target = asset;
@@ -97,12 +107,15 @@ class Rules {
     const bool managed = model_.plane == Plane::Managed;
     if (managed && asset.kind != AssetKind::Lake) {
       const bool storage = asset.kind == AssetKind::Storage;
-      return findings_.error(Code::W0141, model_.target_span, "weir materializes tables of a lake only, not `" + asset.uri() + "`",
+      return findings_.error(Code::W0141, model_.target_span,
+                             "weir materializes tables of a lake only, not `" + asset.uri() + "`",
                              storage ? "a block header with `materialise: file`, `path:` and `format:` writes a file"
-                                     : "a block header with `materialise: table` and `target: <database>.<schema>.<table>` delivers into a database");
+                                     : "a block header with `materialise: table` and `target: "
+                                       "<database>.<schema>.<table>` delivers into a database");
     }
     if (managed && asset.name.empty())
-      return findings_.error(Code::W0142, model_.target_span, "the target names a lake but no table", "write `ducklake://" + asset.place + "/<table>`");
+      return findings_.error(Code::W0142, model_.target_span, "the target names a lake but no table",
+                             "write `ducklake://" + asset.place + "/<table>`");
     known_place(asset);
   }
 
@@ -124,25 +137,29 @@ class Rules {
     const std::string what = asset.kind == AssetKind::Lake ? "lake" : "database";
     const std::vector<std::string_view> names(known.begin(), known.end());
     std::string hint = did_you_mean(asset.place, names);
-    if (hint.empty()) hint = known.empty() ? "add it to `" + what + "s:` in weir.yaml" : "weir.yaml has " + one_of(names);
+    if (hint.empty())
+      hint = known.empty() ? "add it to `" + what + "s:` in weir.yaml" : "weir.yaml has " + one_of(names);
     findings_.error(Code::W0165, model_.target_span, "weir.yaml has no " + what + " named `" + asset.place + "`", hint);
   }
 
   void table_target() {
     const auto& target = given_.target;
     if (target.text.empty())
-      return findings_.error(Code::W0160, given_.place("materialise"), "plane `table` needs `target`",
-                             "write `target: <database>.<schema>.<table>`; a table of the lake that weir owns is `materialise: virtual`");
+      return findings_.error(
+          Code::W0160, given_.place("materialise"), "plane `table` needs `target`",
+          "write `target: <database>.<schema>.<table>`; a table of the lake that weir owns is `materialise: virtual`");
     std::vector<std::string> parts;
     std::string_view rest = target.text;
-    for (auto dot = rest.find('.'); ; dot = rest.find('.')) {
+    for (auto dot = rest.find('.');; dot = rest.find('.')) {
       parts.emplace_back(rest.substr(0, dot));
       if (dot == std::string_view::npos) break;
       rest.remove_prefix(dot + 1);
     }
-    const bool complete = std::none_of(parts.begin(), parts.end(), [](const std::string& part) { return part.empty(); });
+    const bool complete =
+        std::none_of(parts.begin(), parts.end(), [](const std::string& part) { return part.empty(); });
     if (parts.size() < 2 || parts.size() > 3 || !complete || target.text.find("://") != std::string::npos)
-      return findings_.error(Code::W0166, target.span, "`" + target.text + "` is no table of a database", "write `<database>.<schema>.<table>` or `<database>.<table>`");
+      return findings_.error(Code::W0166, target.span, "`" + target.text + "` is no table of a database",
+                             "write `<database>.<schema>.<table>` or `<database>.<table>`");
     model_.target = Asset{AssetKind::Datatable, parts.front(), parts.size() == 3 ? parts[1] : "main", parts.back()};
     model_.target_span = target.span;
     known_place(*model_.target);
@@ -150,9 +167,11 @@ class Rules {
 
   void file_target() {
     if (model_.file_path.empty())
-      findings_.error(Code::W0160, given_.place("materialise"), "plane `file` needs `path`", "write for example `path: exports/orders.parquet`");
+      findings_.error(Code::W0160, given_.place("materialise"), "plane `file` needs `path`",
+                      "write for example `path: exports/orders.parquet`");
     if (model_.file_format.empty() && !has("format"))
-      findings_.error(Code::W0160, given_.place("materialise"), "plane `file` needs `format`", "formats are `parquet`, `csv` and `json`");
+      findings_.error(Code::W0160, given_.place("materialise"), "plane `file` needs `format`",
+                      "formats are `parquet`, `csv` and `json`");
   }
 
   // Strategies.
@@ -162,16 +181,26 @@ class Rules {
     const auto strategy = model_.strategy;
     std::set<Strategy> allowed;
     switch (model_.plane) {
-      case Plane::Managed: allowed = {Replace, Merge, Append, History}; break;
-      case Plane::Virtual: allowed = {Replace, Merge, FullMerge, HashMerge, Append, IncrementalByTime, History}; break;
-      case Plane::Table: allowed = {Replace, Append, Merge, FullMerge, IncrementalByTime, History}; break;
-      case Plane::File: allowed = {Replace}; break;
-      default: return;
+      case Plane::Managed:
+        allowed = {Replace, Merge, Append, History};
+        break;
+      case Plane::Virtual:
+        allowed = {Replace, Merge, FullMerge, HashMerge, Append, IncrementalByTime, History};
+        break;
+      case Plane::Table:
+        allowed = {Replace, Append, Merge, FullMerge, IncrementalByTime, History};
+        break;
+      case Plane::File:
+        allowed = {Replace};
+        break;
+      default:
+        return;
     }
     if (allowed.contains(strategy)) return;
     std::vector<std::string_view> names;
     for (const auto one : allowed) names.push_back(name_of(one));
-    findings_.error(Code::W0161, given_.place("strategy"), shown_plane() + " cannot be written by strategy " + shown_strategy(), "it takes " + one_of(names));
+    findings_.error(Code::W0161, given_.place("strategy"),
+                    shown_plane() + " cannot be written by strategy " + shown_strategy(), "it takes " + one_of(names));
   }
 
   bool is_keyed() const {
@@ -179,14 +208,17 @@ class Rules {
     const auto s = model_.strategy;
     return s == Merge || s == FullMerge || s == HashMerge || s == History || s == IncrementalByTime;
   }
-  bool has_strategy() const { return model_.plane != Plane::View && model_.plane != Plane::Ephemeral && model_.plane != Plane::Manual; }
+  bool has_strategy() const {
+    return model_.plane != Plane::View && model_.plane != Plane::Ephemeral && model_.plane != Plane::Manual;
+  }
 
   std::vector<std::string> texts(const std::vector<Word>& words, std::string_view what) {
     std::vector<std::string> names;
     std::set<std::string> seen;
     for (const auto& word : words) {
       if (!seen.insert(lower(word.text)).second)
-        findings_.error(Code::W0148, word.span, "`" + std::string(what) + "` names the column `" + word.text + "` twice");
+        findings_.error(Code::W0148, word.span,
+                        "`" + std::string(what) + "` names the column `" + word.text + "` twice");
       else
         names.push_back(word.text);
     }
@@ -199,7 +231,10 @@ class Rules {
     if (model_.is_history()) model_.track = texts(given_.track, "track");
     const bool optional_key = model_.strategy == Strategy::IncrementalByTime;
     if (is_keyed() && model_.key.empty() && !optional_key)
-      findings_.error(Code::W0143, has("strategy") ? given_.place("strategy") : has("history") ? given_.place("history") : given_.header,
+      findings_.error(Code::W0143,
+                      has("strategy")  ? given_.place("strategy")
+                      : has("history") ? given_.place("history")
+                                       : given_.header,
                       "strategy " + shown_strategy() + " needs a key: the columns that say which row is which",
                       has("strategy") ? "add `key: <column>`" : "add `key=<column>`");
     const bool keeps = model_.strategy == Strategy::Merge || optional_key;
@@ -208,20 +243,26 @@ class Rules {
     const bool ordered = model_.duplicates == Duplicates::First || model_.duplicates == Duplicates::Last;
     if (ordered) model_.order = texts(given_.order, "order");
     if (ordered && model_.order.empty())
-      findings_.error(Code::W0149, given_.place("duplicates"), "`duplicates` is `" + std::string(name_of(model_.duplicates)) + "`, but nothing says which row comes first",
-                      given_.strategy_word.empty() ? "add `order=<column>`" : "add `order: <column>`");
+      findings_.error(
+          Code::W0149, given_.place("duplicates"),
+          "`duplicates` is `" + std::string(name_of(model_.duplicates)) + "`, but nothing says which row comes first",
+          given_.strategy_word.empty() ? "add `order=<column>`" : "add `order: <column>`");
   }
 
   void windows() {
     if (model_.strategy != Strategy::IncrementalByTime || !has_strategy()) return;
     if (model_.time_column.empty())
-      findings_.error(Code::W0162, given_.place("strategy"), "strategy " + shown_strategy() + " needs `time_column`: the column that places a row in a window");
+      findings_.error(
+          Code::W0162, given_.place("strategy"),
+          "strategy " + shown_strategy() + " needs `time_column`: the column that places a row in a window");
     for (const auto& [name, value] : {std::pair{"interval", &model_.interval}, {"lookback", &model_.lookback}})
       if (!value->empty() && !is_interval(*value))
-        findings_.error(Code::W0162, given_.place(name), "`" + *value + "` is no length of time for `" + name + "`", "write for example `1d`, `6h`, `1w` or `1mo`");
+        findings_.error(Code::W0162, given_.place(name), "`" + *value + "` is no length of time for `" + name + "`",
+                        "write for example `1d`, `6h`, `1w` or `1mo`");
     const auto& backfill = model_.backfill;
     if (!backfill.empty() && backfill != "auto" && backfill != "none" && !is_date(backfill))
-      findings_.error(Code::W0162, given_.place("backfill"), "`" + backfill + "` is no value of `backfill`", "it is `auto`, `none` or a date such as `2024-01-01`");
+      findings_.error(Code::W0162, given_.place("backfill"), "`" + backfill + "` is no value of `backfill`",
+                      "it is `auto`, `none` or a date such as `2024-01-01`");
     if (!model_.tz.empty()) zone(model_.tz, given_.place("tz"));
   }
 
@@ -248,12 +289,17 @@ class Rules {
     if (!model_.partitioning) return;
     const Span place = given_.place("partitioned");
     if (model_.plane != Plane::Managed && model_.plane != Plane::Manual) {
-      findings_.error(Code::W0145, place, "`partitioned` needs a table to write by partition, but " + (given_.decided ? shown_plane() + " has none" : "nothing is materialized"),
-                      given_.decided ? "write windows with `strategy: incremental_by_time`, or materialize a table of the lake" : "add `-- materialize ducklake://<lake>/<table>`");
+      findings_.error(Code::W0145, place,
+                      "`partitioned` needs a table to write by partition, but " +
+                          (given_.decided ? shown_plane() + " has none" : "nothing is materialized"),
+                      given_.decided
+                          ? "write windows with `strategy: incremental_by_time`, or materialize a table of the lake"
+                          : "add `-- materialize ducklake://<lake>/<table>`");
       return;
     }
     if (model_.plane == Plane::Managed && model_.is_history())
-      findings_.error(Code::W0144, place, "a history is kept for a whole table: it cannot be `partitioned`", "take `history` or `partitioned` away");
+      findings_.error(Code::W0144, place, "a history is kept for a whole table: it cannot be `partitioned`",
+                      "take `history` or `partitioned` away");
     const auto valid = calendar::validate(*model_.partitioning);
     if (valid.has_value()) return;
     for (auto problem : valid.error()) {
@@ -283,15 +329,18 @@ class Rules {
     std::set<std::string> names;
     for (const auto& test : model_.tests)
       if (!names.insert(test.name).second)
-        findings_.error(Code::W0147, test.span, "two tests are named `" + test.name + "`", "give one of them a name: `name=<name>` in a line, `name: <name>` under `checks`");
+        findings_.error(Code::W0147, test.span, "two tests are named `" + test.name + "`",
+                        "give one of them a name: `name=<name>` in a line, `name: <name>` under `checks`");
     if (model_.tests.empty()) return;
     const Span first = model_.tests.front().span;
     if (model_.plane == Plane::Manual) {
-      findings_.error(Code::W0146, first, "a manual target cannot be tested: weir does not know what the script wrote", "materialize it without `manual`, or query for breaches in the script itself");
+      findings_.error(Code::W0146, first, "a manual target cannot be tested: weir does not know what the script wrote",
+                      "materialize it without `manual`, or query for breaches in the script itself");
     } else if (model_.plane == Plane::File) {
       findings_.error(Code::W0146, first, "a file cannot be tested", "test a model that the file is written from");
     } else if (model_.plane == Plane::Ephemeral) {
-      findings_.warn(Code::W0110, first, "tests have no effect on plane `ephemeral`: it has no rows of its own", "test the models that read it");
+      findings_.warn(Code::W0110, first, "tests have no effect on plane `ephemeral`: it has no rows of its own",
+                     "test the models that read it");
     }
   }
 
@@ -302,7 +351,8 @@ class Rules {
       Piece rest(cron.text, {0, static_cast<std::uint32_t>(cron.text.size())});
       while (!rest.take_word().empty()) ++fields;
       if (fields != 5)
-        findings_.error(Code::W0169, cron.span, "`cron` has " + std::to_string(fields) + " fields, not five", "minute, hour, day, month, weekday: `0 6 * * 1-5`");
+        findings_.error(Code::W0169, cron.span, "`cron` has " + std::to_string(fields) + " fields, not five",
+                        "minute, hour, day, month, weekday: `0 6 * * 1-5`");
     }
     if (!given_.schedule_tz.text.empty()) zone(given_.schedule_tz.text, given_.schedule_tz.span);
   }
@@ -310,16 +360,19 @@ class Rules {
   // What is given and has no effect.
 
   void unused(std::string_view name, const std::string& why, Severity severity = Severity::Warning) {
-    if (has(name)) findings_.add(Code::W0110, severity, given_.place(name), "`" + std::string(name) + "` has no effect " + why);
+    if (has(name))
+      findings_.add(Code::W0110, severity, given_.place(name), "`" + std::string(name) + "` has no effect " + why);
   }
 
   void without_effect() {
     const auto plane = model_.plane;
     if (plane == Plane::Manual) {
-      for (const auto* name : {"append", "key", "history", "track", "deletes", "duplicates", "order", "on_schema_change", "audit", "strategy", "hash"})
+      for (const auto* name : {"append", "key", "history", "track", "deletes", "duplicates", "order",
+                               "on_schema_change", "audit", "strategy", "hash"})
         unused(name, "on `manual`: the script writes what it likes");
     } else if (plane == Plane::View || plane == Plane::Ephemeral) {
-      for (const auto* name : {"strategy", "key", "track", "deletes", "duplicates", "order", "hash", "on_schema_change", "time_column", "interval", "lookback", "backfill", "tz"})
+      for (const auto* name : {"strategy", "key", "track", "deletes", "duplicates", "order", "hash", "on_schema_change",
+                               "time_column", "interval", "lookback", "backfill", "tz"})
         unused(name, "on " + shown_plane() + ": nothing is written");
       if (plane == Plane::Ephemeral) unused("audit", "on " + shown_plane());
     } else {
@@ -328,7 +381,8 @@ class Rules {
     if (plane != Plane::Table) unused("ledger", "on " + shown_plane());
     if (plane != Plane::File)
       for (const auto* name : {"path", "format"}) unused(name, "on " + shown_plane());
-    if (plane != Plane::Table && plane != Plane::File) unused("environments", "on " + shown_plane() + ": only deliveries are gated");
+    if (plane != Plane::Table && plane != Plane::File)
+      unused("environments", "on " + shown_plane() + ": only deliveries are gated");
     if (is_owned(plane) || plane == Plane::File) unused("target", "on " + shown_plane());
     if (plane == Plane::Managed || plane == Plane::Manual) unused("name", "here: the target is the name");
   }
@@ -337,20 +391,25 @@ class Rules {
     const auto strategy = model_.strategy;
     if (strategy == Strategy::History) unused("append", "on a history");
     if (!is_keyed()) {
-      const std::string why = strategy == Strategy::Append ? "with `append`: rows are added, not matched" : "with strategy " + shown_strategy() + ": rows are not matched";
+      const std::string why = strategy == Strategy::Append
+                                  ? "with `append`: rows are added, not matched"
+                                  : "with strategy " + shown_strategy() + ": rows are not matched";
       // A list that could not be read was said already.
       if (!given_.key.empty()) unused("key", why);
       unused("duplicates", why);
     }
     if (strategy != Strategy::History)
       for (const auto* name : {"track", "deletes"}) unused(name, "without `history`");
-    if (model_.duplicates != Duplicates::First && model_.duplicates != Duplicates::Last) unused("order", "unless `duplicates` is `first` or `last`");
+    if (model_.duplicates != Duplicates::First && model_.duplicates != Duplicates::Last)
+      unused("order", "unless `duplicates` is `first` or `last`");
     if (strategy != Strategy::HashMerge) unused("hash", "without strategy `hash_merge`");
     if (strategy != Strategy::IncrementalByTime)
-      for (const auto* name : {"time_column", "interval", "lookback", "backfill", "tz"}) unused(name, "without strategy `incremental_by_time`");
+      for (const auto* name : {"time_column", "interval", "lookback", "backfill", "tz"})
+        unused(name, "without strategy `incremental_by_time`");
     const bool guards = model_.on_schema_change == SchemaChange::Fail || model_.on_schema_change == SchemaChange::Sync;
     if (guards && strategy == Strategy::Replace && !model_.partitioning)
-      unused("on_schema_change", "here beyond being reported: a whole table that is replaced follows the query", Severity::Hint);
+      unused("on_schema_change", "here beyond being reported: a whole table that is replaced follows the query",
+             Severity::Hint);
   }
 
   Model& model_;
@@ -366,6 +425,8 @@ Span Given::place(std::string_view name) const {
   return found == places.end() ? header : found->second;
 }
 
-void apply_rules(Model& model, const Given& given, const Config& config, Findings& findings) { Rules(model, given, config, findings).run(); }
+void apply_rules(Model& model, const Given& given, const Config& config, Findings& findings) {
+  Rules(model, given, config, findings).run();
+}
 
 }  // namespace weir

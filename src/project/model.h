@@ -35,7 +35,19 @@ std::string_view name_of(Strategy strategy);
 std::string_view name_of(Duplicates duplicates);
 std::string_view name_of(SchemaChange mode);
 
-enum class TestKind { Unique, NotNull, AcceptedValues, Relationships, Range, Pattern, Expression, Freshness, RowCount, Custom, Sql };
+enum class TestKind {
+  Unique,
+  NotNull,
+  AcceptedValues,
+  Relationships,
+  Range,
+  Pattern,
+  Expression,
+  Freshness,
+  RowCount,
+  Custom,
+  Sql
+};
 enum class TestSeverity { Error, Warn, Info };
 enum class TestScope { Slice, Table };
 
@@ -44,17 +56,17 @@ struct Test {
   /// `unique(id)`, `relationships(sku -> main.dim.sku)`, `custom(tests/sane)`, or the user's own name.
   std::string name;
   std::vector<std::string> columns;
-  std::vector<std::string> values;         // AcceptedValues
-  std::optional<Asset> reference;          // Relationships
+  std::vector<std::string> values;  // AcceptedValues
+  std::optional<Asset> reference;   // Relationships
   std::string reference_column;
-  std::optional<std::string> minimum;      // Range (SQL literal text), RowCount (number)
+  std::optional<std::string> minimum;  // Range (SQL literal text), RowCount (number)
   std::optional<std::string> maximum;
-  std::string text;                        // Pattern: regular expression; Expression: predicate; Sql: query; Freshness: max age; Custom: path
-  std::string where;                       // predicate; empty: all rows
+  std::string text;  // Pattern: regular expression; Expression: predicate; Sql: query; Freshness: max age; Custom: path
+  std::string where;  // predicate; empty: all rows
   TestSeverity severity = TestSeverity::Error;
   TestScope scope = TestScope::Slice;
-  std::int64_t tolerated_rows = 0;         // max: n
-  std::optional<double> tolerated_share;   // max: 1% is 0.01
+  std::int64_t tolerated_rows = 0;        // max: n
+  std::optional<double> tolerated_share;  // max: 1% is 0.01
   Span span;
 };
 
@@ -105,7 +117,8 @@ struct Reference {
   std::size_t statement = 0;
   /// The name in the source to be replaced.
   Span span;
-  /// Alias to add behind the replacement so that unqualified and table-qualified columns keep binding; empty if the user gave one.
+  /// Alias to add behind the replacement so that unqualified and table-qualified columns keep binding; empty if the
+  /// user gave one.
   std::string alias;
   std::optional<std::int64_t> version;
   bool has_at = false;
@@ -124,11 +137,13 @@ struct Model {
 
   Plane plane = Plane::Virtual;
   Strategy strategy = Strategy::Replace;
-  /// The asset it produces: the materialize target, or the relation of an owned model in the default lake. Nothing for ephemeral and file.
+  /// The asset it produces: the materialize target, or the relation of an owned model in the default lake. Nothing for
+  /// ephemeral and file.
   std::optional<Asset> target;
   Span target_span;
-  /// The name under which other models read it: the target of a managed or manual model, otherwise the relation in the default lake that the
-  /// path or `name:` gives; also for planes that produce no asset of their own (ephemeral is inlined, table is read where it was delivered).
+  /// The name under which other models read it: the target of a managed or manual model, otherwise the relation in the
+  /// default lake that the path or `name:` gives; also for planes that produce no asset of their own (ephemeral is
+  /// inlined, table is read where it was delivered).
   Asset relation;
 
   std::vector<std::string> key;
@@ -146,7 +161,7 @@ struct Model {
   std::string interval;
   std::string lookback;
   std::string backfill;
-  std::string tz;  // of the windows' calendar; empty: UTC
+  std::string tz;      // of the windows' calendar; empty: UTC
   bool ledger = true;  // table plane: keep the delivery token in the target
   std::string file_path;
   std::string file_format;
@@ -192,7 +207,8 @@ struct Model {
   };
   std::vector<Token> tokens;
 
-  /// Functions whose result may change without any input changing (`now()`, `random()`, network readers): never `fresh`.
+  /// Functions whose result may change without any input changing (`now()`, `random()`, network readers): never
+  /// `fresh`.
   bool is_volatile = false;
   /// Constant file names and globs that the query reads, as written; nothing if some reader's argument is not constant.
   std::optional<std::vector<std::string>> files;

@@ -33,7 +33,8 @@ class Piece {
   Piece trimmed() const;
   /// `count` bytes from `begin` on, both relative to this piece.
   Piece sub(std::size_t begin, std::size_t count = std::string_view::npos) const;
-  /// Takes the leading word (up to a blank) off this piece, together with the blanks around it. Empty if nothing is left.
+  /// Takes the leading word (up to a blank) off this piece, together with the blanks around it. Empty if nothing is
+  /// left.
   Piece take_word();
   /// The same, but a word that begins with a double quote ends at the closing one (doubled quotes stay inside).
   Piece take_quoted_word();

@@ -72,9 +72,7 @@ class Lexer {
   }
 
   // `t.1` never occurs in SQL, but `"a".5` in broken text should not glue a name's dot to a number.
-  bool follows_name() const {
-    return !tokens_.empty() && tokens_.back().is_name() && tokens_.back().span.end == at_;
-  }
+  bool follows_name() const { return !tokens_.empty() && tokens_.back().is_name() && tokens_.back().span.end == at_; }
 
   TokenKind line_comment() {
     while (at_ < sql_.size() && sql_[at_] != '\n' && sql_[at_] != '\r') ++at_;
@@ -228,15 +226,32 @@ std::uint32_t read_digits(std::string_view text, std::size_t& at, std::uint32_t 
 void append_escape(std::string& value, std::string_view body, std::size_t& at) {
   const char c = body[at++];
   switch (c) {
-    case 'b': value += '\b'; return;
-    case 'f': value += '\f'; return;
-    case 'n': value += '\n'; return;
-    case 'r': value += '\r'; return;
-    case 't': value += '\t'; return;
-    case 'x': value += static_cast<char>(read_digits(body, at, 16, 2)); return;
-    case 'u': append_code_point(value, read_digits(body, at, 16, 4)); return;
-    case 'U': append_code_point(value, read_digits(body, at, 16, 8)); return;
-    default: break;
+    case 'b':
+      value += '\b';
+      return;
+    case 'f':
+      value += '\f';
+      return;
+    case 'n':
+      value += '\n';
+      return;
+    case 'r':
+      value += '\r';
+      return;
+    case 't':
+      value += '\t';
+      return;
+    case 'x':
+      value += static_cast<char>(read_digits(body, at, 16, 2));
+      return;
+    case 'u':
+      append_code_point(value, read_digits(body, at, 16, 4));
+      return;
+    case 'U':
+      append_code_point(value, read_digits(body, at, 16, 8));
+      return;
+    default:
+      break;
   }
   if (c >= '0' && c <= '7') {
     --at;

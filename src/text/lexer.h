@@ -1,5 +1,6 @@
-// The tokens of SQL as DuckDB's scanner cuts them: strings of every spelling, quoted names, comments that nest, numbers, operators.
-// It exists because some questions are about bytes, not meaning: where a statement ends, what is a comment, where a name stands.
+// The tokens of SQL as DuckDB's scanner cuts them: strings of every spelling, quoted names, comments that nest,
+// numbers, operators. It exists because some questions are about bytes, not meaning: where a statement ends, what is a
+// comment, where a name stands.
 #pragma once
 
 #include <string>
@@ -11,13 +12,13 @@
 namespace weir::text {
 
 enum class TokenKind {
-  Word,          // keyword or unquoted name; bytes of other scripts are letters
-  QuotedName,    // "a""b"
-  String,        // 'it''s', E'a\'b', $tag$ a $tag$
+  Word,        // keyword or unquoted name; bytes of other scripts are letters
+  QuotedName,  // "a""b"
+  String,      // 'it''s', E'a\'b', $tag$ a $tag$
   Number,
-  Parameter,     // $name, $1, ?
-  Operator,      // a run such as // or ->>
-  Punctuation,   // one of ( ) [ ] { } , . :
+  Parameter,    // $name, $1, ?
+  Operator,     // a run such as // or ->>
+  Punctuation,  // one of ( ) [ ] { } , . :
   Semicolon,
   LineComment,   // without the line's end
   BlockComment,  // nests
@@ -33,7 +34,8 @@ struct Token {
   bool is_name() const { return kind == TokenKind::Word || kind == TokenKind::QuotedName; }
 };
 
-/// Cuts `sql` into tokens, comments included, white space left out. Every byte that is no white space belongs to exactly one token.
+/// Cuts `sql` into tokens, comments included, white space left out. Every byte that is no white space belongs to
+/// exactly one token.
 std::vector<Token> lex(std::string_view sql);
 /// The same without comments.
 std::vector<Token> lex_code(std::string_view sql);
@@ -51,7 +53,8 @@ std::string value_of_string(std::string_view token);
 /// The first byte of `text` that is not valid UTF-8; std::string_view::npos if all is.
 std::size_t first_invalid_utf8(std::string_view text);
 
-/// White space of other scripts (no-break space and the like, byte order mark) that DuckDB reads as a blank: bytes of the one at `at`, 0 if none.
+/// White space of other scripts (no-break space and the like, byte order mark) that DuckDB reads as a blank: bytes of
+/// the one at `at`, 0 if none.
 std::size_t size_of_wide_space(std::string_view text, std::size_t at);
 
 }  // namespace weir::text

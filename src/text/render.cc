@@ -103,7 +103,8 @@ nlohmann::json render_json(const Diagnostics& diagnostics, const SourceText& sou
   Indexed files(sources);
   auto list = nlohmann::json::array();
   for (const auto& found : diagnostics) {
-    nlohmann::json one = {{"code", name_of(found.code)}, {"severity", name_of(found.severity)}, {"message", found.message}};
+    nlohmann::json one = {
+        {"code", name_of(found.code)}, {"severity", name_of(found.severity)}, {"message", found.message}};
     if (!found.path.empty()) one["path"] = found.path;
     if (!found.hint.empty()) one["hint"] = found.hint;
     if (const auto* file = found.span.empty() ? nullptr : files.file(found.path)) {

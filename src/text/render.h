@@ -1,4 +1,5 @@
-// Diagnostics as people and programs read them: sorted, with line and column, with the source line and a mark under the place.
+// Diagnostics as people and programs read them: sorted, with line and column, with the source line and a mark under the
+// place.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,8 @@ void sort_diagnostics(Diagnostics& diagnostics);
 ///     hint: did you mean `on_schema_change=fail`?
 std::string render_text(const Diagnostics& diagnostics, const SourceText& sources);
 
-/// A list of objects: path, line, column, end_line, end_column, code, severity, message, hint. Places only where one is known.
+/// A list of objects: path, line, column, end_line, end_column, code, severity, message, hint. Places only where one is
+/// known.
 nlohmann::json render_json(const Diagnostics& diagnostics, const SourceText& sources);
 
 }  // namespace weir::text

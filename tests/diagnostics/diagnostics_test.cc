@@ -120,7 +120,8 @@ TEST_P(DiagnosticsCase, SaysExactlyThis) {
   EXPECT_EQ(said, given.expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DiagnosticsCase, testing::ValuesIn(case_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, DiagnosticsCase, testing::ValuesIn(case_names()),
+                         [](const auto& info) { return info.param; });
 
 TEST(Diagnostics, EveryCodeOfHeadersHasACase) {
   std::string all;
@@ -129,7 +130,8 @@ TEST(Diagnostics, EveryCodeOfHeadersHasACase) {
     const auto name = name_of(code);
     // W0153 to W0159 are about values that a run is given, not about headers.
     if (!name.starts_with("W01") || (name >= "W0153" && name <= "W0159")) continue;
-    EXPECT_NE(all.find(' ' + std::string(name) + ": "), std::string::npos) << name << " has no case under tests/diagnostics/cases";
+    EXPECT_NE(all.find(' ' + std::string(name) + ": "), std::string::npos)
+        << name << " has no case under tests/diagnostics/cases";
   }
 }
 

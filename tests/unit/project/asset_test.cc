@@ -59,7 +59,8 @@ TEST(Asset, OtherKindsKeepTheirPath) {
 }
 
 TEST(Asset, WhatNamesNothingIsNone) {
-  for (const auto* uri : {"", "orders", "ducklake://", "ducklake:///t", "s3://", "s3:///", "res://", "$res:", "http://x/y"})
+  for (const auto* uri :
+       {"", "orders", "ducklake://", "ducklake:///t", "s3://", "s3:///", "res://", "$res:", "http://x/y"})
     EXPECT_EQ(canonical(uri), "none") << uri;
 }
 

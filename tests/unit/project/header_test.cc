@@ -33,7 +33,8 @@ TEST(Header, AByteOrderMarkIsNoPartOfTheFirstLine) {
 }
 
 TEST(Header, TheBlockHeaderIsTheFirstCommentThatIsAMappingUnderTheName) {
-  const std::string_view text = "/* weir is nice */\n/* other: 1 */\n/* interlace:\n  materialise: view\n*/\n/* weir: {} */ SELECT 1";
+  const std::string_view text =
+      "/* weir is nice */\n/* other: 1 */\n/* interlace:\n  materialise: view\n*/\n/* weir: {} */ SELECT 1";
   const auto region = find_header(text);
   ASSERT_TRUE(region.block);
   EXPECT_EQ(region.block->whole.begin, text.find("/* interlace"));
