@@ -16,7 +16,7 @@ duck::Sql column_definition(const ShapedColumn& column, bool keeps_default) {
 
 bool has_column(const Shape& shape, const std::string& name) {
   return std::any_of(shape.columns.begin(), shape.columns.end(),
-                     [&](const ShapedColumn& column) { return same_name(column.state.name, name); });
+                     [&](const ShapedColumn& column) { return build::same_name(column.state.name, name); });
 }
 
 // Sort expressions are the lake's text. They can be restated if every column they may name is still there.

@@ -2,7 +2,6 @@
 #include "publish/draft.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace weir::publish {
 namespace {
@@ -13,11 +12,6 @@ duck::Sql converted(duck::Sql value, const std::string& from, const std::string&
 }
 
 }  // namespace
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 std::vector<std::string> Shape::names() const {
   std::vector<std::string> names;
@@ -69,7 +63,7 @@ duck::Sql Draft::stage_rows() const { return stage_rows(request.stage.relation);
 
 duck::Sql Draft::stage_rows(const duck::Sql& source) const {
   const auto value = [this](const ShapedColumn& column) {
-    if (is_partitioned() && same_name(column.state.name, lake::kPartitionColumn))
+    if (is_partitioned() && build::same_name(column.state.name, lake::kPartitionColumn))
       return duck::Sql("CAST({} AS VARCHAR)", duck::Literal(request.stage.partition));
     return value_from_stage(column);
   };
@@ -142,7 +136,7 @@ duck::Sql Draft::remove(const duck::TableName& gone) const {
 }
 
 Result<void> Draft::need_row_numbers() const {
-  const bool hides = std::any_of(shape.columns.begin(), shape.columns.end(), [](const auto& column) { return same_name(column.state.name, "rowid"); }) ||
+  const bool hides = std::any_of(shape.columns.begin(), shape.columns.end(), [](const auto& column) { return build::same_name(column.state.name, "rowid"); }) ||
                      target.column("rowid") != nullptr;
   if (!hides) return {};
   return fail(problem(Code::W6024, "a column named rowid hides the row numbers by which merge and history find rows", "rename the column"));

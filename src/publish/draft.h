@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "build/names.h"
 #include "publish/strategy.h"
 
 namespace weir::publish {
@@ -14,8 +15,6 @@ namespace weir::publish {
 inline constexpr std::string_view kValidFrom = "valid_from";
 inline constexpr std::string_view kValidTo = "valid_to";
 inline constexpr std::string_view kIsCurrent = "is_current";
-
-bool same_name(std::string_view a, std::string_view b);  // without case
 
 /// One column of the table as it will be, and where its values come from.
 struct ShapedColumn {

@@ -16,8 +16,8 @@ duck::Sql at_micros(std::int64_t micros) { return duck::Sql("make_timestamp(CAST
 ValueOf with_validity(duck::Sql from, duck::Sql to, bool is_current, ValueOf otherwise) {
   return [=](const ShapedColumn& column) {
     if (!column.managed) return otherwise(column);
-    if (same_name(column.state.name, kValidFrom)) return from;
-    if (same_name(column.state.name, kValidTo)) return to;
+    if (build::same_name(column.state.name, kValidFrom)) return from;
+    if (build::same_name(column.state.name, kValidTo)) return to;
     return duck::Sql("{}", duck::Literal(is_current));
   };
 }

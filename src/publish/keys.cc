@@ -86,7 +86,7 @@ Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& name
   for (const std::string& name : names) {
     const auto& columns = draft.shape.columns;
     const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [&](const ShapedColumn& column) { return column.in_stage && same_name(column.state.name, name); });
+                                    [&](const ShapedColumn& column) { return column.in_stage && build::same_name(column.state.name, name); });
     if (found == columns.end())
       return fail(draft.problem(Code::W6011, "the query returns no column " + name + ", which key=, track= or order= names"));
     key.push_back(*found);

@@ -5,14 +5,15 @@
 #include "publish/draft.h"
 
 namespace weir::publish {
+
 namespace {
 
 bool is_history_column(std::string_view name) {
-  return same_name(name, kValidFrom) || same_name(name, kValidTo) || same_name(name, kIsCurrent);
+  return build::same_name(name, kValidFrom) || build::same_name(name, kValidTo) || build::same_name(name, kIsCurrent);
 }
 
 const lake::ColumnState* find(const std::vector<lake::ColumnState>& columns, std::string_view name) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return same_name(column.name, name); });
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return build::same_name(column.name, name); });
   return found == columns.end() ? nullptr : &*found;
 }
 
@@ -81,7 +82,7 @@ Result<void> keep_target(Draft& draft) {
     ShapedColumn column;
     column.state = now;
     column.in_target = now;
-    column.managed = (draft.is_partitioned() && same_name(now.name, lake::kPartitionColumn)) ||
+    column.managed = (draft.is_partitioned() && build::same_name(now.name, lake::kPartitionColumn)) ||
                      (draft.request.model.is_history() && is_history_column(now.name));
     const lake::ColumnState* staged = column.managed ? nullptr : find(draft.request.stage.columns, now.name);
     if (staged != nullptr) {
@@ -125,7 +126,7 @@ Result<void> judge_mode(const Draft& draft) {
     return fail(draft.problem(Code::W6013, "the columns of the history " + model.target->uri() + " are fixed, and the query's differ" + drift,
                               "add on_schema_change=sync to take added columns in, or rebuild it with --full-refresh, which loses its past"));
   if (model.on_schema_change == SchemaChange::Fail)
-    return fail(draft.problem(Code::W6019, "the query's columns differ from those of " + model.target->uri() + drift,
+    return fail(draft.problem(Code::W4201, "the query's columns differ from those of " + model.target->uri() + drift,
                               "change the query, or on_schema_change"));
   return {};
 }
