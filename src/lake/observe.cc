@@ -240,15 +240,18 @@ class Observer {
   }
 
   // Files written by one version hold whole rows of that version, so their records count exactly. Merged files, merged delete files and
-  // rows kept in the catalog do not: those tables are counted by reading them at the version.
+  // rows kept in the catalog do not: those tables are counted by reading them at the version. The delete file of a data file whose last
+  // row went is left open, so it counts only with its data file.
   Result<void> read_counts() {
     WEIR_TRY(const auto found,
              rows(Sql("SELECT table_id, sum(n)::BIGINT, bool_or(mixed) FROM ("
                       "SELECT table_id, record_count AS n, coalesce(partial_max > {}, false) AS mixed FROM {} f WHERE {} AND {} UNION ALL "
-                      "SELECT table_id, -delete_count, coalesce(partial_max > {}, false) FROM {} d WHERE {} AND {} UNION ALL "
+                      "SELECT table_id, -delete_count, coalesce(partial_max > {}, false) FROM {} d WHERE {} AND {} "
+                      "AND data_file_id IN (SELECT data_file_id FROM {} f WHERE {}) UNION ALL "
                       "SELECT table_id, 0, true FROM {} WHERE {}) GROUP BY table_id",
                       at_, lake_.metadata("ducklake_data_file"), live("f"), among("table_id"), at_, lake_.metadata("ducklake_delete_file"), live("d"),
-                      among("table_id"), lake_.metadata("ducklake_inlined_data_tables"), among("table_id"))));
+                      among("table_id"), lake_.metadata("ducklake_data_file"), live("f"), lake_.metadata("ducklake_inlined_data_tables"),
+                      among("table_id"))));
     std::vector<TableState*> mixed;
     for (std::size_t i = 0; i < found.size(); ++i) {
       TableState* state = state_of(found, i);

@@ -70,8 +70,8 @@ TEST_F(Merge, DuplicatesFailNamesTheKeys) {
 }
 
 TEST_F(Merge, FirstAndLastTakeOneRowByOrder) {
-  model.order = {"at"};
-  const std::string rows = "SELECT * FROM (VALUES (5, 'a', 1), (5, 'b', 2), (5, 'n', NULL)) v(id, name, at)";
+  model.order = {"AT_"};
+  const std::string rows = "SELECT * FROM (VALUES (5, 'a', 1), (5, 'b', 2), (5, 'n', NULL)) v(id, name, at_)";
   model.duplicates = Duplicates::First;
   ASSERT_TRUE(publish(rows));
   EXPECT_EQ(text("SELECT name FROM " + table()), "a");
@@ -81,9 +81,9 @@ TEST_F(Merge, FirstAndLastTakeOneRowByOrder) {
 }
 
 TEST_F(Merge, ATieUnderLastFails) {
-  model.order = {"at"};
+  model.order = {"AT_"};
   model.duplicates = Duplicates::Last;
-  EXPECT_FALSE(publish("SELECT * FROM (VALUES (5, 'a', 2), (5, 'b', 2)) v(id, name, at)"));
+  EXPECT_FALSE(publish("SELECT * FROM (VALUES (5, 'a', 2), (5, 'b', 2)) v(id, name, at_)"));
   EXPECT_TRUE(failed_with(Code::W6010));
 }
 
@@ -125,9 +125,9 @@ TEST_F(Merge, EqualsDeleteByKeyAndInsertOnRandomData) {
       const std::string random = "hash(i * 1009 + " + std::to_string(round * 7919) + " + ";
       std::string columns[] = {"CASE " + random + "1) % 6 WHEN 5 THEN NULL ELSE (" + random + "1) % 6)::INTEGER END AS \"key \"\"1\"\"\"",
                                "CASE " + random + "2) % 4 WHEN 3 THEN NULL WHEN 2 THEN '' ELSE 'k' || (" + random + "2) % 4) END AS \"select\"",
-                               "CASE " + random + "3) % 5 WHEN 0 THEN NULL WHEN 1 THEN 'nan'::DOUBLE WHEN 2 THEN -0.0::DOUBLE WHEN 3 THEN 0.0 ELSE 1.5 END AS x",
+                               "CASE " + random + "3) % 5 WHEN 0 THEN NULL WHEN 1 THEN 'nan'::DOUBLE WHEN 2 THEN -0.0::DOUBLE WHEN 3 THEN 2.5 ELSE 1.5 END AS x",
                                "CASE " + random + "4) % 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'n' END AS name",
-                               "CASE " + random + "5) % 2 WHEN 0 THEN INTERVAL 1 MONTH ELSE INTERVAL 30 DAY END AS gap",
+                               "CASE " + random + "5) % 2 WHEN 0 THEN INTERVAL 1 MONTH ELSE INTERVAL 40 DAY END AS gap",
                                "CASE " + random + "6) % 3 WHEN 0 THEN NULL WHEN 1 THEN [NULL]::INTEGER[] ELSE [1] END AS list"};
       std::mt19937 generator(static_cast<unsigned>(round));
       std::shuffle(std::begin(columns), std::end(columns), generator);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,8 @@ class Publishing : public ::testing::Test {
   duck::Rows ask(const duck::Sql& sql) {
     auto rows = clean_->query(sql);
     EXPECT_TRUE(rows.has_value()) << rows.error().message << "\n" << sql.text();
-    return rows ? std::move(*rows) : duck::Rows();
+    if (!rows) throw std::runtime_error("the statement of the test failed");
+    return std::move(*rows);
   }
   /// SQL of the test's own.
   duck::Rows ask(const std::string& sql) { return ask(duck::Sql::verbatim(sql)); }
@@ -149,12 +151,15 @@ class Publishing : public ::testing::Test {
     for (const auto& column : *columns) names.push_back(column.name);
     const std::string list = duck::Sql::names(names).text();
     const auto ordered = [&](const std::string& relation) { return "SELECT " + list + " FROM (" + spelled(relation) + ")"; };
-    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(a) + " EXCEPT ALL " + ordered(b) + ")"), 0) << a << " has rows that " << b << " lacks";
-    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(b) + " EXCEPT ALL " + ordered(a) + ")"), 0) << b << " has rows that " << a << " lacks";
+    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(a) + " EXCEPT ALL " + ordered(b) + ")"), 0) << a << " has rows that " << b << " lacks: " << sample("(" + ordered(a) + " EXCEPT ALL " + ordered(b) + ")");
+    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(b) + " EXCEPT ALL " + ordered(a) + ")"), 0) << b << " has rows that " << a << " lacks: " << sample("(" + ordered(b) + " EXCEPT ALL " + ordered(a) + ")");
   }
   lake::TableState state() {
     auto states = lake().observe(*clean_, {*model.target}, version());
     return states ? states->at(model.target->key()) : lake::TableState{};
+  }
+  std::string sample(const std::string& relation) {
+    return text("SELECT coalesce(string_agg(CAST(r AS VARCHAR), '\n'), '') FROM (SELECT r FROM " + relation + " AS r LIMIT 3)");
   }
   std::int64_t version() { return *lake().current_version(*clean_); }
   bool failed_with(Code code) const { return !failure.empty() && failure.front().code == code; }
