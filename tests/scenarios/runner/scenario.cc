@@ -30,7 +30,7 @@ Step parse_step(const std::string& line, std::size_t number) {
   step.word = first_word(line);
   step.rest = line.size() > step.word.size() ? line.substr(step.word.size() + 1) : std::string();
   if (!takes_exit(step.word)) return step;
-  static const std::regex exit_comment(R"(\s+#\s*exit\s+(\d+|any)\s*$)");
+  static const std::regex exit_comment(R"((?:^|\s+)#\s*exit\s+(\d+|any)\s*$)");
   if (std::smatch found; std::regex_search(step.rest, found, exit_comment)) {
     if (found[1] == "any")
       step.any_exit = true;

@@ -1,0 +1,31 @@
+// The message of a failed audit: counts only, because messages travel to logs and notifications.
+#include "audit/audit.h"
+
+namespace weir::audit {
+namespace {
+
+std::string line_of(const Verdict& verdict) {
+  const std::string count = " — " + std::to_string(verdict.violating) + " violating row(s)";
+  switch (verdict.status) {
+    case Verdict::Status::Passed: return "  ✓ " + verdict.test;
+    case Verdict::Status::Error: return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + " — error: it could not be run";
+    case Verdict::Status::Failed: break;
+  }
+  return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + count;
+}
+
+}  // namespace
+
+std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition, bool published) {
+  std::size_t blocking = 0;
+  for (const auto& verdict : verdicts) blocking += verdict.blocks() ? 1 : 0;
+  std::string message = "audit failed: " + std::to_string(blocking) + " of " + std::to_string(verdicts.size()) + " tests on " + (model.target ? model.target->uri() : model.path);
+  if (!partition.empty()) message += " [" + partition + "]";
+  message += published ? "; it is published all the same" : "; nothing was published";
+  for (const bool passed : {false, true})
+    for (const auto& verdict : verdicts)
+      if ((verdict.status == Verdict::Status::Passed) == passed) message += "\n" + line_of(verdict);
+  return message;
+}
+
+}  // namespace weir::audit
