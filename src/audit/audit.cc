@@ -200,9 +200,7 @@ class Audit {
     if (!wants_sample(running)) return;
     const auto columns = connection->describe(Sql("SELECT * FROM {} AS \"_weir_t\"", rows));
     if (!columns) return engine_error(running, columns.error());
-    std::vector<std::string> names;
-    for (const auto& column : *columns) names.push_back(column.name);
-    running.verdict.sample_json = sample_rows(*connection, rows, names, request_);
+    running.verdict.sample_json = sample_rows(*connection, rows, *columns, request_);
   }
 
   /// Names the line of the test's own file where the engine knows it.
@@ -222,12 +220,12 @@ class Audit {
 
   void sample(Running& running) {
     if (!wants_sample(running)) return;
-    std::vector<std::string> names;
-    for (const auto& column : request_.columns) names.push_back(column.name);
+    std::vector<duck::Column> columns;
+    for (const auto& column : request_.columns) columns.push_back({column.name, column.type});
     const Probe& probe = *running.probe;
     if (probe.shape == ProbeShape::Rows)
-      running.verdict.sample_json = sample_rows(clean_, Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE {} AND {})", relation_of(running.test, request_), probe.scope, probe.violation), names, request_);
-    if (probe.shape == ProbeShape::Parents) running.verdict.sample_json = sample_rows(clean_, orphans(running), names, request_);
+      running.verdict.sample_json = sample_rows(clean_, Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE {} AND {})", relation_of(running.test, request_), probe.scope, probe.violation), columns, request_);
+    if (probe.shape == ProbeShape::Parents) running.verdict.sample_json = sample_rows(clean_, orphans(running), columns, request_);
     if (probe.shape == ProbeShape::Groups) running.verdict.sample_json = sample_groups(clean_, without_nulls(running), probe.columns, request_);
   }
 
