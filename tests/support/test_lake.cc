@@ -3,11 +3,12 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <vector>
 
 namespace weir::test {
 namespace {
@@ -45,6 +46,40 @@ void run_on_server(const std::string& server, const std::string& sql) {
   PQfinish(connection);
 }
 
+class FreeDatabases {
+ public:
+  static FreeDatabases& instance() {
+    static FreeDatabases all;
+    return all;
+  }
+  std::string take(const std::string& server) {
+    const std::lock_guard guard(mutex_);
+    server_ = server;
+    if (free_.empty()) {
+      const std::string name = "weir_test_" + std::to_string(::getpid()) + "_" + std::to_string(++made_);
+      run_on_server(server, "CREATE DATABASE " + name);
+      return name;
+    }
+    std::string name = free_.back();
+    free_.pop_back();
+    return name;
+  }
+  void give_back(const std::string& server, const std::string& name) {
+    const std::lock_guard guard(mutex_);
+    run_on_server(with_database(server, name), "SET client_min_messages = warning; DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    free_.push_back(name);
+  }
+  ~FreeDatabases() {
+    for (const std::string& name : free_) run_on_server(server_, "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string server_;
+  std::vector<std::string> free_;
+  int made_ = 0;
+};
+
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
@@ -58,18 +93,17 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, error);
 }
 
+// CREATE and DROP DATABASE take most of a second together, so databases are emptied and used again; the last ones go with the program.
 std::unique_ptr<TemporaryDatabase> TemporaryDatabase::make() {
-  static std::atomic<int> count{0};
   std::unique_ptr<TemporaryDatabase> made(new TemporaryDatabase());
   made->server_ = server_string();
   if (made->server_.empty()) return nullptr;
-  made->name_ = "weir_test_" + std::to_string(::getpid()) + "_" + std::to_string(++count);
-  run_on_server(made->server_, "CREATE DATABASE " + made->name_);
+  made->name_ = FreeDatabases::instance().take(made->server_);
   made->target_ = with_database(made->server_, made->name_);
   return made;
 }
 
-TemporaryDatabase::~TemporaryDatabase() { run_on_server(server_, "DROP DATABASE IF EXISTS " + name_ + " WITH (FORCE)"); }
+TemporaryDatabase::~TemporaryDatabase() { FreeDatabases::instance().give_back(server_, name_); }
 
 bool TestLake::has_postgres() { return !server_string().empty(); }
 

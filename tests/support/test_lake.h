@@ -22,7 +22,7 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// An empty database on the test server, dropped with this object.
+/// An empty database on the test server, emptied with this object.
 class TemporaryDatabase {
  public:
   /// Nothing if the environment offers no server: WEIR_TEST_POSTGRES_FILE holds the path of a file with a connection string.
