@@ -1,5 +1,6 @@
-// Whether a format tells all partitions apart is decided by its parts, not by trying values: the parts must determine the period, each must be
-// constant within it, and a number of varying width must be followed by something that is no digit, so that 1/11 and 11/1 differ.
+// Whether a format tells all partitions apart is decided by its parts, not by trying values: the parts must determine
+// the period, each must be constant within it, and a number of varying width must be followed by something that is no
+// digit, so that 1/11 and 11/1 differ.
 #include "calendar/format.h"
 
 #include <fmt/format.h>
@@ -14,19 +15,21 @@ using date::days;
 using date::local_days;
 using date::local_seconds;
 
-constexpr std::array<std::string_view, 12> kMonths = {"January", "February", "March",     "April",   "May",      "June",
-                                                      "July",    "August",   "September", "October", "November", "December"};
-constexpr std::array<std::string_view, 7> kWeekdays = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
+constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
+                                                      "May",       "June",     "July",     "August",
+                                                      "September", "October",  "November", "December"};
+constexpr std::array<std::string_view, 7> kWeekdays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                       "Thursday", "Friday", "Saturday"};
 
 struct Number {
   char letter;
   int width;
   bool may_be_bare;  // %-d
 };
-constexpr std::array kNumbers = {Number{'Y', 4, false}, Number{'y', 2, false}, Number{'m', 2, true},  Number{'d', 2, true},
-                                 Number{'H', 2, true},  Number{'I', 2, true},  Number{'j', 3, true},  Number{'G', 4, false},
-                                 Number{'V', 2, false}, Number{'U', 2, false}, Number{'W', 2, false}, Number{'u', 1, false},
-                                 Number{'w', 1, false}, Number{'Q', 1, false}};
+constexpr std::array kNumbers = {
+    Number{'Y', 4, false}, Number{'y', 2, false}, Number{'m', 2, true},  Number{'d', 2, true},  Number{'H', 2, true},
+    Number{'I', 2, true},  Number{'j', 3, true},  Number{'G', 4, false}, Number{'V', 2, false}, Number{'U', 2, false},
+    Number{'W', 2, false}, Number{'u', 1, false}, Number{'w', 1, false}, Number{'Q', 1, false}};
 
 const Number* number_of(char letter) {
   for (const auto& number : kNumbers)
@@ -37,13 +40,20 @@ const Number* number_of(char letter) {
 // The parts that stay the same all through a partition of the kind.
 std::string_view constant_parts(PartitionKind kind) {
   switch (kind) {
-    case PartitionKind::Hourly: return "YymdbBjGVUWuwaAHIp";
-    case PartitionKind::Daily: return "YymdbBjGVUWuwaA";
-    case PartitionKind::Weekly: return "GV";
-    case PartitionKind::Monthly: return "YymbB";
-    case PartitionKind::Quarterly: return "YyQ";
-    case PartitionKind::Yearly: return "Yy";
-    case PartitionKind::Dynamic: break;
+    case PartitionKind::Hourly:
+      return "YymdbBjGVUWuwaAHIp";
+    case PartitionKind::Daily:
+      return "YymdbBjGVUWuwaA";
+    case PartitionKind::Weekly:
+      return "GV";
+    case PartitionKind::Monthly:
+      return "YymbB";
+    case PartitionKind::Quarterly:
+      return "YyQ";
+    case PartitionKind::Yearly:
+      return "Yy";
+    case PartitionKind::Dynamic:
+      break;
   }
   return "";
 }
@@ -80,21 +90,36 @@ Calendar calendar_of(local_seconds time) {
 
 int value_of(const Calendar& calendar, char letter) {
   switch (letter) {
-    case 'Y': return calendar.year;
-    case 'y': return calendar.year % 100;
-    case 'm': return calendar.month;
-    case 'd': return calendar.day;
-    case 'H': return calendar.hour;
-    case 'I': return calendar.hour % 12 == 0 ? 12 : calendar.hour % 12;
-    case 'j': return calendar.yday + 1;
-    case 'G': return calendar.iso_year;
-    case 'V': return calendar.iso_week;
-    case 'U': return (calendar.yday + 7 - calendar.weekday) / 7;
-    case 'W': return (calendar.yday + 7 - (calendar.weekday + 6) % 7) / 7;
-    case 'u': return calendar.weekday == 0 ? 7 : calendar.weekday;
-    case 'w': return calendar.weekday;
-    case 'Q': return (calendar.month - 1) / 3 + 1;
-    default: return 0;
+    case 'Y':
+      return calendar.year;
+    case 'y':
+      return calendar.year % 100;
+    case 'm':
+      return calendar.month;
+    case 'd':
+      return calendar.day;
+    case 'H':
+      return calendar.hour;
+    case 'I':
+      return calendar.hour % 12 == 0 ? 12 : calendar.hour % 12;
+    case 'j':
+      return calendar.yday + 1;
+    case 'G':
+      return calendar.iso_year;
+    case 'V':
+      return calendar.iso_week;
+    case 'U':
+      return (calendar.yday + 7 - calendar.weekday) / 7;
+    case 'W':
+      return (calendar.yday + 7 - (calendar.weekday + 6) % 7) / 7;
+    case 'u':
+      return calendar.weekday == 0 ? 7 : calendar.weekday;
+    case 'w':
+      return calendar.weekday;
+    case 'Q':
+      return (calendar.month - 1) / 3 + 1;
+    default:
+      return 0;
   }
 }
 
@@ -120,7 +145,8 @@ Diagnostic bad_format(PartitionKind kind, std::string_view form, std::string_vie
 }  // namespace
 
 struct IdentityFormat::Fields {
-  std::optional<int> year, month, day, hour, hour12, yday, iso_year, iso_week, sunday_week, monday_week, weekday, quarter;
+  std::optional<int> year, month, day, hour, hour12, yday, iso_year, iso_week, sunday_week, monday_week, weekday,
+      quarter;
   std::optional<bool> afternoon;
 };
 
@@ -157,8 +183,9 @@ Result<std::vector<IdentityFormat::Part>> IdentityFormat::split(PartitionKind ki
     if ((!known && !changes) || (bare && !changes && (number == nullptr || !number->may_be_bare)))
       return fail(bad_format(kind, form, fmt::format("has the part {}, which identities cannot hold", text), span));
     if (constant_parts(kind).find(letter) == std::string_view::npos)
-      return fail(bad_format(kind, form, fmt::format("is not the same all through a {} partition: {} changes within it", name_of(kind), text),
-                             span));
+      return fail(bad_format(
+          kind, form,
+          fmt::format("is not the same all through a {} partition: {} changes within it", name_of(kind), text), span));
     parts.push_back({.letter = letter, .padded = !bare, .literal = {}});
   }
   return parts;
@@ -190,19 +217,33 @@ std::string IdentityFormat::fault() const {
     if (parts_[i].padded || parts_[i].letter == 0) continue;
     const auto& next = parts_[i + 1];
     const bool digits = next.letter != 0 ? number_of(next.letter) != nullptr : is_digit(next.literal[0]);
-    if (digits) return fmt::format("needs a separator after %-{}, as two partitions could share an identity", parts_[i].letter);
+    if (digits)
+      return fmt::format("needs a separator after %-{}, as two partitions could share an identity", parts_[i].letter);
   }
   const bool month = has('m') || has('b') || has('B');
   const bool hour = has('H') || (has('I') && has('p'));
   bool enough = false;
   switch (kind_) {
-    case PartitionKind::Hourly: enough = names_date() && hour; break;
-    case PartitionKind::Daily: enough = names_date(); break;
-    case PartitionKind::Weekly: enough = has('G') && has('V'); break;
-    case PartitionKind::Monthly: enough = has('Y') && month; break;
-    case PartitionKind::Quarterly: enough = has('Y') && has('Q'); break;
-    case PartitionKind::Yearly: enough = has('Y'); break;
-    case PartitionKind::Dynamic: break;
+    case PartitionKind::Hourly:
+      enough = names_date() && hour;
+      break;
+    case PartitionKind::Daily:
+      enough = names_date();
+      break;
+    case PartitionKind::Weekly:
+      enough = has('G') && has('V');
+      break;
+    case PartitionKind::Monthly:
+      enough = has('Y') && month;
+      break;
+    case PartitionKind::Quarterly:
+      enough = has('Y') && has('Q');
+      break;
+    case PartitionKind::Yearly:
+      enough = has('Y');
+      break;
+    case PartitionKind::Dynamic:
+      break;
   }
   return enough ? std::string() : fmt::format("does not give every {} partition its own identity", name_of(kind_));
 }
@@ -212,13 +253,26 @@ std::string IdentityFormat::render(local_seconds time) const {
   std::string text;
   for (const auto& part : parts_) {
     switch (part.letter) {
-      case 0: text += part.literal; break;
-      case 'b': text += kMonths[static_cast<std::size_t>(calendar.month - 1)].substr(0, 3); break;
-      case 'B': text += kMonths[static_cast<std::size_t>(calendar.month - 1)]; break;
-      case 'a': text += kWeekdays[static_cast<std::size_t>(calendar.weekday)].substr(0, 3); break;
-      case 'A': text += kWeekdays[static_cast<std::size_t>(calendar.weekday)]; break;
-      case 'p': text += calendar.hour < 12 ? "AM" : "PM"; break;
-      default: text += fmt::format("{:0{}}", value_of(calendar, part.letter), part.padded ? number_of(part.letter)->width : 1);
+      case 0:
+        text += part.literal;
+        break;
+      case 'b':
+        text += kMonths[static_cast<std::size_t>(calendar.month - 1)].substr(0, 3);
+        break;
+      case 'B':
+        text += kMonths[static_cast<std::size_t>(calendar.month - 1)];
+        break;
+      case 'a':
+        text += kWeekdays[static_cast<std::size_t>(calendar.weekday)].substr(0, 3);
+        break;
+      case 'A':
+        text += kWeekdays[static_cast<std::size_t>(calendar.weekday)];
+        break;
+      case 'p':
+        text += calendar.hour < 12 ? "AM" : "PM";
+        break;
+      default:
+        text += fmt::format("{:0{}}", value_of(calendar, part.letter), part.padded ? number_of(part.letter)->width : 1);
     }
   }
   return text;
@@ -252,20 +306,45 @@ bool IdentityFormat::take(const Part& part, std::string_view& rest, Fields& fiel
   if (digits == 0 || (part.padded && digits != width)) return false;
   rest.remove_prefix(digits);
   switch (part.letter) {
-    case 'Y': fields.year = value; break;
-    case 'm': fields.month = value; break;
-    case 'd': fields.day = value; break;
-    case 'H': fields.hour = value; break;
-    case 'I': fields.hour12 = value; break;
-    case 'j': fields.yday = value; break;
-    case 'G': fields.iso_year = value; break;
-    case 'V': fields.iso_week = value; break;
-    case 'U': fields.sunday_week = value; break;
-    case 'W': fields.monday_week = value; break;
+    case 'Y':
+      fields.year = value;
+      break;
+    case 'm':
+      fields.month = value;
+      break;
+    case 'd':
+      fields.day = value;
+      break;
+    case 'H':
+      fields.hour = value;
+      break;
+    case 'I':
+      fields.hour12 = value;
+      break;
+    case 'j':
+      fields.yday = value;
+      break;
+    case 'G':
+      fields.iso_year = value;
+      break;
+    case 'V':
+      fields.iso_week = value;
+      break;
+    case 'U':
+      fields.sunday_week = value;
+      break;
+    case 'W':
+      fields.monday_week = value;
+      break;
     case 'u':
-    case 'w': fields.weekday = value % 7; break;
-    case 'Q': fields.quarter = value; break;
-    default: break;  // %y repeats what %Y says; rendering again checks it
+    case 'w':
+      fields.weekday = value % 7;
+      break;
+    case 'Q':
+      fields.quarter = value;
+      break;
+    default:
+      break;  // %y repeats what %Y says; rendering again checks it
   }
   return true;
 }
@@ -279,32 +358,39 @@ std::optional<local_days> IdentityFormat::date_of(const Fields& fields) {
   if (fields.year && fields.yday) return new_year(*fields.year) + days(*fields.yday - 1);
   if (!fields.weekday) return std::nullopt;
   const int from_monday = (*fields.weekday + 6) % 7;
-  if (fields.iso_year && fields.iso_week) return iso_year_begin(*fields.iso_year) + days(7 * (*fields.iso_week - 1) + from_monday);
+  if (fields.iso_year && fields.iso_week)
+    return iso_year_begin(*fields.iso_year) + days(7 * (*fields.iso_week - 1) + from_monday);
   if (!fields.year) return std::nullopt;
   const local_days first = new_year(*fields.year);
-  if (fields.sunday_week) return first + (date::Sunday - date::weekday(first)) + days(7 * (*fields.sunday_week - 1) + *fields.weekday);
-  if (fields.monday_week) return first + (date::Monday - date::weekday(first)) + days(7 * (*fields.monday_week - 1) + from_monday);
+  if (fields.sunday_week)
+    return first + (date::Sunday - date::weekday(first)) + days(7 * (*fields.sunday_week - 1) + *fields.weekday);
+  if (fields.monday_week)
+    return first + (date::Monday - date::weekday(first)) + days(7 * (*fields.monday_week - 1) + from_monday);
   return std::nullopt;
 }
 
 std::optional<local_seconds> IdentityFormat::begin_of(const Fields& fields) const {
   switch (kind_) {
-    case PartitionKind::Yearly: return new_year(*fields.year);
+    case PartitionKind::Yearly:
+      return new_year(*fields.year);
     case PartitionKind::Quarterly:
       if (*fields.quarter < 1 || *fields.quarter > 4) return std::nullopt;
       return local_days(date::year(*fields.year) / (*fields.quarter * 3 - 2) / 1);
     case PartitionKind::Monthly:
       if (*fields.month < 1 || *fields.month > 12) return std::nullopt;
       return local_days(date::year(*fields.year) / *fields.month / 1);
-    case PartitionKind::Weekly: return iso_year_begin(*fields.iso_year) + days(7 * (*fields.iso_week - 1));
-    case PartitionKind::Daily: return date_of(fields);
+    case PartitionKind::Weekly:
+      return iso_year_begin(*fields.iso_year) + days(7 * (*fields.iso_week - 1));
+    case PartitionKind::Daily:
+      return date_of(fields);
     case PartitionKind::Hourly: {
       const auto date = date_of(fields);
       if (!date) return std::nullopt;
       const int hour = fields.hour ? *fields.hour : *fields.hour12 % 12 + (*fields.afternoon ? 12 : 0);
       return *date + std::chrono::hours(hour);
     }
-    case PartitionKind::Dynamic: break;
+    case PartitionKind::Dynamic:
+      break;
   }
   return std::nullopt;
 }

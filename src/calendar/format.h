@@ -1,5 +1,5 @@
-// The identity of a time partition as a strftime form that can be read back: rendered by DuckDB in queries and by this class in plans, so it
-// holds only the parts whose text is the same in both.
+// The identity of a time partition as a strftime form that can be read back: rendered by DuckDB in queries and by this
+// class in plans, so it holds only the parts whose text is the same in both.
 #pragma once
 
 #include <date/date.h>
@@ -16,17 +16,19 @@ namespace weir::calendar {
 
 class IdentityFormat {
  public:
-  /// Errors: W0151 a part that is not known, that changes within a partition of this kind, or too few parts to tell partitions apart.
+  /// Errors: W0151 a part that is not known, that changes within a partition of this kind, or too few parts to tell
+  /// partitions apart.
   static Result<IdentityFormat> parse(PartitionKind kind, std::string_view form, Span span = {});
 
   std::string render(date::local_seconds time) const;
-  /// The wall time at which the period named `identity` begins; nothing if it names none of this kind. Exact inverse of render.
+  /// The wall time at which the period named `identity` begins; nothing if it names none of this kind. Exact inverse of
+  /// render.
   std::optional<date::local_seconds> read(std::string_view identity) const;
 
  private:
   struct Part {
-    char letter = 0;      // of strftime; 'Q' the quarter's number; 0 literal text
-    bool padded = true;   // false: %-d and the like
+    char letter = 0;     // of strftime; 'Q' the quarter's number; 0 literal text
+    bool padded = true;  // false: %-d and the like
     std::string literal;
   };
   struct Fields;

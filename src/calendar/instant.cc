@@ -122,9 +122,9 @@ std::string format_instant(Instant instant) {
   const auto day = date::floor<date::days>(instant);
   const date::year_month_day ymd(day);
   const date::hh_mm_ss<microseconds> clock(instant - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(ymd.year()), static_cast<unsigned>(ymd.month()),
-                     static_cast<unsigned>(ymd.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                     clock.subseconds().count());
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(ymd.year()),
+                     static_cast<unsigned>(ymd.month()), static_cast<unsigned>(ymd.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
 }
 
 std::optional<std::int64_t> parse_duration(std::string_view text) {
@@ -136,11 +136,20 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
   if (text.empty()) return std::nullopt;
   std::int64_t unit = 1;
   switch (text.back()) {
-    case 's': unit = 1; break;
-    case 'm': unit = 60; break;
-    case 'h': unit = 3600; break;
-    case 'd': unit = 86400; break;
-    default: unit = 0;
+    case 's':
+      unit = 1;
+      break;
+    case 'm':
+      unit = 60;
+      break;
+    case 'h':
+      unit = 3600;
+      break;
+    case 'd':
+      unit = 86400;
+      break;
+    default:
+      unit = 0;
   }
   if (unit == 0) {
     unit = 1;

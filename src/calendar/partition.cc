@@ -1,5 +1,5 @@
-// The calendar of partitions. Periods are ranges of wall time; what they cover in real time follows from the zone's offsets: a repeated hour
-// covers both real hours, one that the clocks skip covers none and so is no partition.
+// The calendar of partitions. Periods are ranges of wall time; what they cover in real time follows from the zone's
+// offsets: a repeated hour covers both real hours, one that the clocks skip covers none and so is no partition.
 #include "calendar/partition.h"
 
 #include <date/date.h>
@@ -48,26 +48,38 @@ local_seconds month_end(local_seconds begin, unsigned months_in_period) {
 local_seconds period_begin(PartitionKind kind, local_seconds time) {
   const auto day = date::floor<days>(time);
   switch (kind) {
-    case PartitionKind::Hourly: return date::floor<std::chrono::hours>(time);
-    case PartitionKind::Weekly: return day - (date::weekday(day) - date::Monday);
-    case PartitionKind::Monthly: return month_begin(time, 1);
-    case PartitionKind::Quarterly: return month_begin(time, 3);
-    case PartitionKind::Yearly: return month_begin(time, 12);
+    case PartitionKind::Hourly:
+      return date::floor<std::chrono::hours>(time);
+    case PartitionKind::Weekly:
+      return day - (date::weekday(day) - date::Monday);
+    case PartitionKind::Monthly:
+      return month_begin(time, 1);
+    case PartitionKind::Quarterly:
+      return month_begin(time, 3);
+    case PartitionKind::Yearly:
+      return month_begin(time, 12);
     case PartitionKind::Daily:
-    case PartitionKind::Dynamic: break;
+    case PartitionKind::Dynamic:
+      break;
   }
   return day;
 }
 
 local_seconds period_end(PartitionKind kind, local_seconds begin) {
   switch (kind) {
-    case PartitionKind::Hourly: return begin + std::chrono::hours(1);
-    case PartitionKind::Weekly: return begin + days(7);
-    case PartitionKind::Monthly: return month_end(begin, 1);
-    case PartitionKind::Quarterly: return month_end(begin, 3);
-    case PartitionKind::Yearly: return month_end(begin, 12);
+    case PartitionKind::Hourly:
+      return begin + std::chrono::hours(1);
+    case PartitionKind::Weekly:
+      return begin + days(7);
+    case PartitionKind::Monthly:
+      return month_end(begin, 1);
+    case PartitionKind::Quarterly:
+      return month_end(begin, 3);
+    case PartitionKind::Yearly:
+      return month_end(begin, 12);
     case PartitionKind::Daily:
-    case PartitionKind::Dynamic: break;
+    case PartitionKind::Dynamic:
+      break;
   }
   return begin + days(1);
 }
@@ -84,11 +96,14 @@ std::string wall_text(local_seconds time) {
   const auto day = date::floor<days>(time);
   const date::year_month_day ymd(day);
   const date::hh_mm_ss<std::chrono::seconds> clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", static_cast<int>(ymd.year()), static_cast<unsigned>(ymd.month()),
-                     static_cast<unsigned>(ymd.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", static_cast<int>(ymd.year()),
+                     static_cast<unsigned>(ymd.month()), static_cast<unsigned>(ymd.day()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count());
 }
 
-Instant to_instant(sys_seconds time) { return Instant(std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch())); }
+Instant to_instant(sys_seconds time) {
+  return Instant(std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()));
+}
 sys_seconds to_seconds(Instant instant) { return date::floor<std::chrono::seconds>(instant); }
 
 Diagnostic bad_date(std::string_view option, std::string_view text, Span span) {
@@ -109,13 +124,16 @@ class Grid {
     return Grid(partitioning.kind, zone, std::move(format));
   }
 
-  std::string identity_at(sys_seconds instant) const { return format_.render(period_begin(kind_, zone_.to_local(instant))); }
+  std::string identity_at(sys_seconds instant) const {
+    return format_.render(period_begin(kind_, zone_.to_local(instant)));
+  }
   local_seconds begin_at(local_seconds time) const { return period_begin(kind_, time); }
   local_seconds next(local_seconds begin) const { return period_end(kind_, begin); }
   std::optional<local_seconds> read(std::string_view identity) const { return format_.read(identity); }
 
-  /// The period as a slot, or nothing if the zone's clocks skip all of it. Where clocks go back over a period's border (Saint John's
-  /// before 2011 did, at a minute past midnight), the real times of two periods interleave; begin and end are then the hull.
+  /// The period as a slot, or nothing if the zone's clocks skip all of it. Where clocks go back over a period's border
+  /// (Saint John's before 2011 did, at a minute past midnight), the real times of two periods interleave; begin and end
+  /// are then the hull.
   std::optional<Slot> slot(local_seconds begin) const {
     const local_seconds end = next(begin);
     // No offset of the database reaches a day and two hours.
@@ -212,7 +230,8 @@ Result<void> validate(const Partitioning& partitioning) {
 
 std::string identity_of(const Partitioning& partitioning, Instant instant) {
   const auto grid = Grid::of(partitioning);
-  // Only an unvalidated partitioning gets here, which is a fault of the caller; the empty identity is refused wherever one is used.
+  // Only an unvalidated partitioning gets here, which is a fault of the caller; the empty identity is refused wherever
+  // one is used.
   if (!grid.has_value()) return {};
   return grid->identity_at(to_seconds(instant));
 }
@@ -224,11 +243,12 @@ Result<Slot> slot_named(const Partitioning& partitioning, std::string_view ident
   if (!begin) return fail(grid.no_identity(identity));
   auto slot = grid.slot(*begin);
   if (!slot)
-    return fail({.code = Code::W0154,
-                 .message = fmt::format("there is no partition '{}': the clocks of {} skip it", identity, partitioning.tz),
-                 .path = {},
-                 .span = {},
-                 .hint = "use the partition before or after it"});
+    return fail(
+        {.code = Code::W0154,
+         .message = fmt::format("there is no partition '{}': the clocks of {} skip it", identity, partitioning.tz),
+         .path = {},
+         .span = {},
+         .hint = "use the partition before or after it"});
   return std::move(*slot);
 }
 
@@ -238,7 +258,11 @@ Result<std::vector<Slot>> slots_between(const Partitioning& partitioning, std::s
   WEIR_TRY(auto first, grid.border(from, false));
   WEIR_TRY(auto last, grid.border(to, true));
   if (first > last)
-    return fail({.code = Code::W0155, .message = fmt::format("'{}' lies after '{}'", from, to), .path = {}, .span = {}, .hint = {}});
+    return fail({.code = Code::W0155,
+                 .message = fmt::format("'{}' lies after '{}'", from, to),
+                 .path = {},
+                 .span = {},
+                 .hint = {}});
   if (partitioning.start) {
     const auto start = read_date(*partitioning.start);
     if (!start) return fail(bad_date("start", *partitioning.start, partitioning.span));

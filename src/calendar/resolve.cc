@@ -36,13 +36,15 @@ Result<std::vector<std::string>> keys_of(std::string_view path) {
 
 std::string skip_reason(const Partitioning& partitioning, const Slot& slot) {
   if (!is_outside(partitioning, slot)) return {};
-  if (partitioning.start && slot.local_begin < *partitioning.start) return fmt::format("{} is before start={}", slot.identity, *partitioning.start);
+  if (partitioning.start && slot.local_begin < *partitioning.start)
+    return fmt::format("{} is before start={}", slot.identity, *partitioning.start);
   return fmt::format("{} is after end={}", slot.identity, *partitioning.end);
 }
 
 std::string skip_reason(const Partitioning& partitioning, Instant instant) {
   const std::string today = local_date_of(partitioning, instant);
-  if (partitioning.start && today < *partitioning.start) return fmt::format("{} is before start={}", today, *partitioning.start);
+  if (partitioning.start && today < *partitioning.start)
+    return fmt::format("{} is before start={}", today, *partitioning.start);
   if (partitioning.end && today > *partitioning.end) return fmt::format("{} is after end={}", today, *partitioning.end);
   return {};
 }
@@ -52,12 +54,14 @@ Result<PartitionChoice> choose_dynamic(const Partitioning& partitioning, const P
   choice.skipped = skip_reason(partitioning, request.at.value_or(request.now));
   if (!choice.skipped.empty()) return choice;
   if (request.value) {
-    if (request.value->empty()) return fail(no_value("the partition value is empty", "an empty value stands for the whole table"));
+    if (request.value->empty())
+      return fail(no_value("the partition value is empty", "an empty value stands for the whole table"));
     choice.value = *request.value;
     return choice;
   }
   if (!request.payload)
-    return fail(no_value("a dynamic partition needs a value", fmt::format("give it with --partition, or a payload that holds {}", partitioning.key_path)));
+    return fail(no_value("a dynamic partition needs a value",
+                         fmt::format("give it with --partition, or a payload that holds {}", partitioning.key_path)));
   WEIR_TRY(choice.value, value_in_payload(partitioning.key_path, *request.payload));
   return choice;
 }
@@ -71,7 +75,8 @@ Result<std::string> value_in_payload(std::string_view path, std::string_view pay
   const auto* here = &document;
   for (const auto& key : keys) {
     const auto found = here->is_object() ? here->find(key) : here->end();
-    if (found == here->end()) return fail(no_value(fmt::format("the payload has no '{}', which {} asks for", key, path), {}));
+    if (found == here->end())
+      return fail(no_value(fmt::format("the payload has no '{}', which {} asks for", key, path), {}));
     here = &*found;
   }
   std::string value;
@@ -80,9 +85,11 @@ Result<std::string> value_in_payload(std::string_view path, std::string_view pay
   } else if (here->is_number() || here->is_boolean()) {
     value = here->dump();
   } else {
-    return fail(no_value(fmt::format("the payload's {} is {}, not a text, number or truth value", path, here->type_name()), {}));
+    return fail(no_value(
+        fmt::format("the payload's {} is {}, not a text, number or truth value", path, here->type_name()), {}));
   }
-  if (value.empty()) return fail(no_value(fmt::format("the payload's {} is empty", path), "an empty value stands for the whole table"));
+  if (value.empty())
+    return fail(no_value(fmt::format("the payload's {} is empty", path), "an empty value stands for the whole table"));
   return value;
 }
 

@@ -1,4 +1,5 @@
-// Which partition a run writes: decided once, before anything is computed, and fixed for the run and all that it triggers.
+// Which partition a run writes: decided once, before anything is computed, and fixed for the run and all that it
+// triggers.
 #pragma once
 
 #include <optional>
@@ -32,8 +33,8 @@ struct PartitionChoice {
 };
 
 /// Requires: `partitioning` is valid.
-/// Errors: W0153, W0154 the value is no partition; W0158 a key path of a form that is not supported; W0159 a dynamic kind without a value, an
-/// empty value, or a payload whose leaf is missing or is no text, number or truth value.
+/// Errors: W0153, W0154 the value is no partition; W0158 a key path of a form that is not supported; W0159 a dynamic
+/// kind without a value, an empty value, or a payload whose leaf is missing or is no text, number or truth value.
 Result<PartitionChoice> choose_partition(const Partitioning& partitioning, const PartitionRequest& request);
 
 /// The value at `path` ($.a.b, the leading `$` and `.` optional) of a JSON text. Errors: W0158, W0159.

@@ -1,4 +1,5 @@
-// Zones come from /usr/share/zoneinfo through Howard Hinnant's tz library, which Debian builds to read exactly that and never to download.
+// Zones come from /usr/share/zoneinfo through Howard Hinnant's tz library, which Debian builds to read exactly that and
+// never to download.
 #include "calendar/zone.h"
 
 #include <date/tz.h>
@@ -44,7 +45,11 @@ std::size_t distance(std::string_view wrong, std::string_view name) {
 }
 
 Diagnostic unknown_zone(const std::string& name, Span span) {
-  Diagnostic found{.code = Code::W0150, .message = fmt::format("unknown time zone '{}'", name), .path = {}, .span = span, .hint = {}};
+  Diagnostic found{.code = Code::W0150,
+                   .message = fmt::format("unknown time zone '{}'", name),
+                   .path = {},
+                   .span = span,
+                   .hint = {}};
   const auto near = nearest_zones(name);
   found.hint = near.empty() ? "zones are IANA names such as Europe/Paris"
                             : fmt::format("did you mean {}?", fmt::join(near, ", "));
@@ -58,7 +63,8 @@ Result<Zone> Zone::named(const std::string& name, Span span) {
   try {
     return Zone(date::locate_zone(name));
   } catch (const std::exception&) {
-    // The library throws for an unknown name and for a missing database alike; only the second leaves nothing to suggest.
+    // The library throws for an unknown name and for a missing database alike; only the second leaves nothing to
+    // suggest.
     return fail(unknown_zone(name, span));
   }
 }
@@ -77,7 +83,8 @@ std::vector<std::string> nearest_zones(std::string_view wrong) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
   const std::string sought = lowered(wrong);
   try {
-    for (const auto& zone : date::get_tzdb().zones) ranked.emplace_back(distance(sought, lowered(zone.name())), zone.name());
+    for (const auto& zone : date::get_tzdb().zones)
+      ranked.emplace_back(distance(sought, lowered(zone.name())), zone.name());
   } catch (const std::exception&) {
     return {};
   }

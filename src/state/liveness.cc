@@ -20,7 +20,9 @@ namespace {
 
 constexpr std::int64_t kExpirySeconds = 30;
 
-std::filesystem::path lock_file(const std::filesystem::path& folder, const std::string& run) { return folder / (run + ".lock"); }
+std::filesystem::path lock_file(const std::filesystem::path& folder, const std::string& run) {
+  return folder / (run + ".lock");
+}
 
 Failed cannot_lock(const std::filesystem::path& file, const std::string& why) {
   return fail({.code = Code::W7006,
@@ -40,8 +42,8 @@ int try_flock(int descriptor, int how) {
 
 std::optional<std::int64_t> seconds_of(const std::string& text) {
   std::tm parts{};
-  if (std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%d", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &parts.tm_hour, &parts.tm_min,
-                  &parts.tm_sec) != 6)
+  if (std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%d", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &parts.tm_hour,
+                  &parts.tm_min, &parts.tm_sec) != 6)
     return std::nullopt;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
@@ -65,12 +67,14 @@ Result<RunLock> RunLock::take(const std::filesystem::path& folder, const std::st
       continue;
     }
     close(descriptor);
-    return cannot_lock(file, error == EWOULDBLOCK ? "another process holds it" : std::generic_category().message(error));
+    return cannot_lock(file,
+                       error == EWOULDBLOCK ? "another process holds it" : std::generic_category().message(error));
   }
   return RunLock(file, descriptor);
 }
 
-RunLock::RunLock(RunLock&& other) noexcept : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+RunLock::RunLock(RunLock&& other) noexcept
+    : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 RunLock& RunLock::operator=(RunLock&& other) noexcept {
   if (this == &other) return *this;
@@ -101,7 +105,9 @@ Liveness liveness_of(const std::filesystem::path& folder, const std::string& run
   return error == EWOULDBLOCK ? Liveness::Alive : Liveness::Unknown;
 }
 
-bool is_alive(const std::filesystem::path& folder, const std::string& run) { return liveness_of(folder, run) == Liveness::Alive; }
+bool is_alive(const std::filesystem::path& folder, const std::string& run) {
+  return liveness_of(folder, run) == Liveness::Alive;
+}
 
 void forget_run(const std::filesystem::path& folder, const std::string& run) {
   if (liveness_of(folder, run) == Liveness::Dead) unlink(lock_file(folder, run).c_str());
@@ -114,13 +120,15 @@ bool is_expired(const std::string& heartbeat, const std::string& now) {
   return then && today && *today - *then > kExpirySeconds;
 }
 
-std::vector<std::string> dead_runs(const std::filesystem::path& folder, const std::vector<Lease>& leases, const std::string& now) {
+std::vector<std::string> dead_runs(const std::filesystem::path& folder, const std::vector<Lease>& leases,
+                                   const std::string& now) {
   const std::string here = host_identity();
   std::set<std::string> dead;
   for (const auto& lease : leases) {
     if (lease.run.empty() || dead.contains(lease.run)) continue;
     const auto liveness = lease.host == here ? liveness_of(folder, lease.run) : Liveness::Unknown;
-    if (liveness == Liveness::Dead || (liveness == Liveness::Unknown && is_expired(lease.heartbeat, now))) dead.insert(lease.run);
+    if (liveness == Liveness::Dead || (liveness == Liveness::Unknown && is_expired(lease.heartbeat, now)))
+      dead.insert(lease.run);
   }
   return {dead.begin(), dead.end()};
 }

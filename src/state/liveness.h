@@ -1,5 +1,5 @@
-// Whether a run lives. On its own host an OS lock on a file says so at once, even after kill -9; elsewhere, and where the file is gone, the
-// heartbeat of its leases does.
+// Whether a run lives. On its own host an OS lock on a file says so at once, even after kill -9; elsewhere, and where
+// the file is gone, the heartbeat of its leases does.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,8 @@
 
 namespace weir::state {
 
-/// Held by a run for its life: the lock on `<folder>/<run>.lock`, which no child process inherits. Gone with the process, however it ends.
+/// Held by a run for its life: the lock on `<folder>/<run>.lock`, which no child process inherits. Gone with the
+/// process, however it ends.
 class RunLock {
  public:
   /// Errors: W7006 the folder cannot be written, or another process holds this run's lock.
@@ -34,7 +35,8 @@ class RunLock {
 
 enum class Liveness { Alive, Dead, Unknown };
 
-/// What the lock file in `folder` says; Unknown if there is none: the run ended in order, or belongs to another copy of the project.
+/// What the lock file in `folder` says; Unknown if there is none: the run ended in order, or belongs to another copy of
+/// the project.
 Liveness liveness_of(const std::filesystem::path& folder, const std::string& run);
 /// True if the lock file says that the run lives.
 bool is_alive(const std::filesystem::path& folder, const std::string& run);
@@ -44,9 +46,11 @@ void forget_run(const std::filesystem::path& folder, const std::string& run);
 /// True if a heartbeat at `heartbeat` has expired at `now` (both as the store writes times): it is older than 30 s.
 bool is_expired(const std::string& heartbeat, const std::string& now);
 
-/// The holders among `leases` that are certainly dead, each once: on this host by their lock file (by their heartbeat where there is none),
-/// on others by their heartbeat. `now` is the time by the leases' clock. What Store::claim takes as `dead_runs`.
-std::vector<std::string> dead_runs(const std::filesystem::path& folder, const std::vector<Lease>& leases, const std::string& now);
+/// The holders among `leases` that are certainly dead, each once: on this host by their lock file (by their heartbeat
+/// where there is none), on others by their heartbeat. `now` is the time by the leases' clock. What Store::claim takes
+/// as `dead_runs`.
+std::vector<std::string> dead_runs(const std::filesystem::path& folder, const std::vector<Lease>& leases,
+                                   const std::string& now);
 
 /// Renews the leases of a run every five seconds until it is destroyed, in a thread of its own.
 class Heartbeat {
@@ -56,7 +60,8 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
   ~Heartbeat();
-  /// Why the last renewal failed; empty if it did not. The next one is tried all the same, and Store::check has the last word.
+  /// Why the last renewal failed; empty if it did not. The next one is tried all the same, and Store::check has the
+  /// last word.
   Diagnostics last_failure() const;
 
  private:

@@ -16,36 +16,37 @@ struct Migration {
   std::vector<const char*> statements;
 };
 
-// Times are TEXT in ISO 8601 UTC, which orders as time does. BIGINT has INTEGER affinity in SQLite. Numbers that may be unknown are nullable.
-const std::vector<Migration> kMigrations = {Migration{
-    1,
-    {
-        R"(CREATE TABLE run (
+// Times are TEXT in ISO 8601 UTC, which orders as time does. BIGINT has INTEGER affinity in SQLite. Numbers that may be
+// unknown are nullable.
+const std::vector<Migration> kMigrations = {
+    Migration{1,
+              {
+                  R"(CREATE TABLE run (
   run TEXT PRIMARY KEY, environment TEXT NOT NULL, status TEXT NOT NULL, started TEXT NOT NULL, finished TEXT NOT NULL,
   command TEXT NOT NULL, host TEXT NOT NULL, pid BIGINT NOT NULL, result_json TEXT NOT NULL))",
-        "CREATE INDEX run_status ON run (status)",
-        R"(CREATE TABLE step (
+                  "CREATE INDEX run_status ON run (status)",
+                  R"(CREATE TABLE step (
   run TEXT NOT NULL, model TEXT NOT NULL, slice TEXT NOT NULL, asset TEXT NOT NULL, status TEXT NOT NULL, token TEXT NOT NULL,
   started TEXT NOT NULL, finished TEXT NOT NULL, result_json TEXT NOT NULL, PRIMARY KEY (run, model, slice)))",
-        R"(CREATE TABLE slice (
+                  R"(CREATE TABLE slice (
   environment TEXT NOT NULL, asset TEXT NOT NULL, slice TEXT NOT NULL, status TEXT NOT NULL, fingerprint TEXT NOT NULL,
   arguments_hash TEXT NOT NULL, run TEXT NOT NULL, model TEXT NOT NULL, snapshot_id BIGINT, row_count BIGINT, updated TEXT NOT NULL,
   error TEXT NOT NULL, tests_passed BIGINT NOT NULL, inputs TEXT NOT NULL, content TEXT NOT NULL,
   PRIMARY KEY (environment, asset, slice)))",
-        R"(CREATE TABLE asset_schema (
+                  R"(CREATE TABLE asset_schema (
   environment TEXT NOT NULL, asset TEXT NOT NULL, version BIGINT NOT NULL, columns_json TEXT NOT NULL, snapshot_id BIGINT,
   run TEXT NOT NULL, captured TEXT NOT NULL, PRIMARY KEY (environment, asset, version)))",
-        R"(CREATE TABLE test_result (
+                  R"(CREATE TABLE test_result (
   run TEXT NOT NULL, model TEXT NOT NULL, slice TEXT NOT NULL, ordinal BIGINT NOT NULL, asset TEXT NOT NULL, test TEXT NOT NULL,
   status TEXT NOT NULL, severity TEXT NOT NULL, violating BIGINT NOT NULL, sample_json TEXT NOT NULL, ms BIGINT NOT NULL,
   at TEXT NOT NULL, PRIMARY KEY (run, model, slice, ordinal)))",
-        "CREATE INDEX test_result_asset ON test_result (asset, at)",
-        R"(CREATE TABLE lease (
+                  "CREATE INDEX test_result_asset ON test_result (asset, at)",
+                  R"(CREATE TABLE lease (
   asset TEXT NOT NULL, slice TEXT NOT NULL, run TEXT NOT NULL, host TEXT NOT NULL, pid BIGINT NOT NULL, fence BIGINT NOT NULL,
   since TEXT NOT NULL, heartbeat TEXT NOT NULL, PRIMARY KEY (asset, slice)))",
-        "CREATE INDEX lease_run ON lease (run)",
-        "CREATE TABLE reconciliation (lake TEXT PRIMARY KEY, version BIGINT NOT NULL)",
-    }}};
+                  "CREATE INDEX lease_run ON lease (run)",
+                  "CREATE TABLE reconciliation (lake TEXT PRIMARY KEY, version BIGINT NOT NULL)",
+              }}};
 
 Result<int> version_of(Session& session) {
   const auto rows = session.ask("SELECT version FROM schema_version", {}, 1);
@@ -62,8 +63,8 @@ Result<void> migrate(Session& session) {
     WEIR_TRY(const int found, version_of(session));
     if (found > newest_schema_version())
       return fail({.code = Code::W7002,
-                   .message = fmt::format("the state store {} has schema {}, and this weir knows {}", session.shown(), found,
-                                          newest_schema_version()),
+                   .message = fmt::format("the state store {} has schema {}, and this weir knows {}", session.shown(),
+                                          found, newest_schema_version()),
                    .path = {},
                    .span = {},
                    .hint = "it was written by a newer weir: use that one"});

@@ -38,7 +38,11 @@ std::string value_lists(std::size_t rows, std::size_t columns) {
 class Prepared {
  public:
   Prepared(soci::session& sql, const std::string& text, std::size_t values, std::size_t columns)
-      : statement_(sql), values_(values), value_states_(values, soci::i_ok), answers_(columns), answer_states_(columns, soci::i_ok) {
+      : statement_(sql),
+        values_(values),
+        value_states_(values, soci::i_ok),
+        answers_(columns),
+        answer_states_(columns, soci::i_ok) {
     for (std::size_t i = 0; i < values; ++i) statement_.exchange(soci::use(values_[i], value_states_[i]));
     for (std::size_t i = 0; i < columns; ++i) statement_.exchange(soci::into(answers_[i], answer_states_[i]));
     statement_.alloc();
@@ -137,7 +141,8 @@ Result<std::unique_ptr<Session>> Session::open(Target target) {
     std::error_code failed;
     const auto folder = std::filesystem::path(where.address).parent_path();
     if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-    if (!failed && where.address.find('"') != std::string::npos) failed = std::make_error_code(std::errc::invalid_argument);
+    if (!failed && where.address.find('"') != std::string::npos)
+      failed = std::make_error_code(std::errc::invalid_argument);
     if (failed)
       return fail({.code = Code::W7001,
                    .message = fmt::format("the state store {} cannot be made: {}", where.shown, failed.message()),
@@ -155,12 +160,14 @@ Result<std::unique_ptr<Session>> Session::open(Target target) {
 
 void Session::begin(std::string_view lock) {
   if (!target_.postgres) {
-    // A transaction that begins by reading and then writes cannot wait for another writer: SQLite refuses it. So writers queue up front.
+    // A transaction that begins by reading and then writes cannot wait for another writer: SQLite refuses it. So
+    // writers queue up front.
     sql_ << "BEGIN IMMEDIATE";
     return;
   }
   sql_ << "BEGIN";
-  if (!lock.empty()) run("SELECT pg_advisory_xact_lock(hashtext(:schema), hashtext(:lock))", {target_.schema, std::string(lock)});
+  if (!lock.empty())
+    run("SELECT pg_advisory_xact_lock(hashtext(:schema), hashtext(:lock))", {target_.schema, std::string(lock)});
 }
 
 void Session::roll_back() {
@@ -172,7 +179,8 @@ void Session::roll_back() {
   }
 }
 
-Result<void> Session::attempt(std::optional<std::string_view> lock, const std::function<Result<void>()>& work, bool& lost) {
+Result<void> Session::attempt(std::optional<std::string_view> lock, const std::function<Result<void>()>& work,
+                              bool& lost) {
   bool begun = false;
   try {
     if (lock) begin(*lock);
@@ -242,12 +250,14 @@ void Session::insert(const std::string& head, const std::vector<Row>& rows, cons
     }
     Prepared& prepared = rest ? *rest : *whole;
     for (std::size_t row = 0; row < count; ++row)
-      for (std::size_t column = 0; column < columns; ++column) prepared.set(row * columns + column, rows[at + row][column]);
+      for (std::size_t column = 0; column < columns; ++column)
+        prepared.set(row * columns + column, rows[at + row][column]);
     prepared.execute();
   }
 }
 
-std::vector<Row> Session::ask_keys(const std::string& head, const std::vector<Row>& keys, const std::string& tail, std::size_t columns) {
+std::vector<Row> Session::ask_keys(const std::string& head, const std::vector<Row>& keys, const std::string& tail,
+                                   std::size_t columns) {
   std::vector<Row> all;
   for (std::size_t at = 0; at < keys.size(); at += kRowsAStatement) {
     const std::size_t count = std::min(kRowsAStatement, keys.size() - at);
@@ -262,7 +272,9 @@ std::vector<Row> Session::ask_keys(const std::string& head, const std::vector<Ro
 
 std::string Session::lease_now() {
   if (!target_.postgres) return machine_time_text();
-  return *ask("SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')", {}, 1).front().front();
+  return *ask("SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')", {}, 1)
+              .front()
+              .front();
 }
 
 }  // namespace weir::state

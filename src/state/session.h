@@ -1,5 +1,5 @@
-// One connection of the state store and all that differs between its two databases: how a write begins, how an error is told apart, which
-// clock leases go by. Internal to this folder, as it brings in SOCI.
+// One connection of the state store and all that differs between its two databases: how a write begins, how an error is
+// told apart, which clock leases go by. Internal to this folder, as it brings in SOCI.
 #pragma once
 
 // SOCI's optional adapters for Boost types are left out: weir uses none, and their headers would have to be installed.
@@ -40,8 +40,9 @@ class Session {
   bool postgres() const { return target_.postgres; }
   const std::string& shown() const { return target_.shown; }
 
-  /// Runs `work` in one transaction that no other writer of this kind overlaps; rolls back if it fails. A lost connection is made anew and
-  /// the work tried once more: every write of the store may be repeated. Errors: those of `work`, W7004, W7005.
+  /// Runs `work` in one transaction that no other writer of this kind overlaps; rolls back if it fails. A lost
+  /// connection is made anew and the work tried once more: every write of the store may be repeated. Errors: those of
+  /// `work`, W7004, W7005.
   Result<void> write(std::string_view lock, const std::function<Result<void>()>& work);
   /// Runs `work`, which only reads. Errors: as write.
   Result<void> read(const std::function<Result<void>()>& work);
@@ -53,7 +54,8 @@ class Session {
   /// `head` VALUES (…),(…) `tail` for all rows, in as few statements as pay; measured: 64 rows a statement.
   void insert(const std::string& head, const std::vector<Row>& rows, const std::string& tail);
   /// Like ask, where `head` (VALUES (…),(…)) `tail` holds the keys.
-  std::vector<Row> ask_keys(const std::string& head, const std::vector<Row>& keys, const std::string& tail, std::size_t columns);
+  std::vector<Row> ask_keys(const std::string& head, const std::vector<Row>& keys, const std::string& tail,
+                            std::size_t columns);
   /// Now by the clock that all holders of leases share: the server's, or this machine's.
   std::string lease_now();
 

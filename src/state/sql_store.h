@@ -21,12 +21,14 @@ class SqlStore final : public Store {
   Result<std::vector<RunRecord>> open_runs() override;
   Result<void> record(const Outcome& outcome) override;
   Result<std::vector<StepRecord>> steps(const std::string& run) override;
-  Result<std::vector<SliceRecord>> slices(const std::string& environment, const std::optional<std::string>& asset) override;
+  Result<std::vector<SliceRecord>> slices(const std::string& environment,
+                                          const std::optional<std::string>& asset) override;
   Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) override;
   Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) override;
   Result<std::int64_t> reconciled_version(const std::string& lake) override;
   Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) override;
-  Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted, const std::vector<std::string>& dead_runs) override;
+  Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted,
+                                   const std::vector<std::string>& dead_runs) override;
   Result<void> check(const std::vector<Lease>& held) override;
   Result<void> heartbeat(const std::string& run) override;
   Result<void> release(const std::string& run) override;

@@ -1,4 +1,5 @@
-// Runs, steps, ledger, schemas and tests. What is written in bulk goes in statements of many rows: one round trip each on PostgreSQL.
+// Runs, steps, ledger, schemas and tests. What is written in bulk goes in statements of many rows: one round trip each
+// on PostgreSQL.
 #include "state/store.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ std::optional<std::int64_t> to_optional(const Field& field) {
 }
 std::string text(Field& field) { return std::move(field).value_or(std::string()); }
 
-// A row that two members of one outcome name would stand twice in one statement, which PostgreSQL refuses: the later one counts.
+// A row that two members of one outcome name would stand twice in one statement, which PostgreSQL refuses: the later
+// one counts.
 template <class Record, class Key>
 std::vector<const Record*> last_of_each(const std::vector<Record>& records, Key key) {
   std::map<decltype(key(records.front())), std::size_t> place;
@@ -56,15 +58,33 @@ std::vector<InputRecord> inputs_of(const std::string& text) {
 }
 
 RunRecord to_run(Row& row) {
-  return {.run = text(row[0]), .environment = text(row[1]), .status = text(row[2]), .started = text(row[3]), .finished = text(row[4]),
-          .command = text(row[5]), .host = text(row[6]), .pid = to_number(row[7]), .result_json = text(row[8])};
+  return {.run = text(row[0]),
+          .environment = text(row[1]),
+          .status = text(row[2]),
+          .started = text(row[3]),
+          .finished = text(row[4]),
+          .command = text(row[5]),
+          .host = text(row[6]),
+          .pid = to_number(row[7]),
+          .result_json = text(row[8])};
 }
 
 SliceRecord to_slice(Row& row) {
-  return {.environment = text(row[0]), .asset = text(row[1]), .slice = text(row[2]), .status = text(row[3]), .fingerprint = text(row[4]),
-          .arguments_hash = text(row[5]), .run = text(row[6]), .model = text(row[7]), .snapshot_id = to_optional(row[8]),
-          .rows = to_optional(row[9]), .updated = text(row[10]), .error = text(row[11]), .tests_passed = to_number(row[12]),
-          .inputs = inputs_of(text(row[13])), .content = text(row[14])};
+  return {.environment = text(row[0]),
+          .asset = text(row[1]),
+          .slice = text(row[2]),
+          .status = text(row[3]),
+          .fingerprint = text(row[4]),
+          .arguments_hash = text(row[5]),
+          .run = text(row[6]),
+          .model = text(row[7]),
+          .snapshot_id = to_optional(row[8]),
+          .rows = to_optional(row[9]),
+          .updated = text(row[10]),
+          .error = text(row[11]),
+          .tests_passed = to_number(row[12]),
+          .inputs = inputs_of(text(row[13])),
+          .content = text(row[14])};
 }
 
 }  // namespace
@@ -82,19 +102,21 @@ Result<std::vector<Row>> SqlStore::rows(const std::string& sql, const Row& value
 Result<void> SqlStore::put_run(const RunRecord& run) {
   const std::lock_guard guard(mutex_);
   return session_->write("", [&]() -> Result<void> {
-    session_->insert("INSERT INTO run (run, environment, status, started, finished, command, host, pid, result_json)",
-                     {{run.run, run.environment, run.status, run.started, run.finished, run.command, run.host, number(run.pid),
-                       run.result_json}},
-                     "ON CONFLICT (run) DO UPDATE SET environment = excluded.environment, status = excluded.status, "
-                     "started = excluded.started, finished = excluded.finished, command = excluded.command, host = excluded.host, "
-                     "pid = excluded.pid, result_json = excluded.result_json");
+    session_->insert(
+        "INSERT INTO run (run, environment, status, started, finished, command, host, pid, result_json)",
+        {{run.run, run.environment, run.status, run.started, run.finished, run.command, run.host, number(run.pid),
+          run.result_json}},
+        "ON CONFLICT (run) DO UPDATE SET environment = excluded.environment, status = excluded.status, "
+        "started = excluded.started, finished = excluded.finished, command = excluded.command, host = excluded.host, "
+        "pid = excluded.pid, result_json = excluded.result_json");
     return {};
   });
 }
 
 Result<std::vector<RunRecord>> SqlStore::runs_where(const std::string& tail, const Row& values) {
   WEIR_TRY(auto found,
-           rows("SELECT run, environment, status, started, finished, command, host, pid, result_json FROM run " + tail, values, 9));
+           rows("SELECT run, environment, status, started, finished, command, host, pid, result_json FROM run " + tail,
+                values, 9));
   std::vector<RunRecord> all;
   for (auto& row : found) all.push_back(to_run(row));
   return all;
@@ -110,7 +132,9 @@ Result<std::vector<RunRecord>> SqlStore::runs(std::size_t limit) {
   return runs_where(fmt::format("ORDER BY run DESC LIMIT {}", limit), {});
 }
 
-Result<std::vector<RunRecord>> SqlStore::open_runs() { return runs_where("WHERE status = 'running' ORDER BY run DESC", {}); }
+Result<std::vector<RunRecord>> SqlStore::open_runs() {
+  return runs_where("WHERE status = 'running' ORDER BY run DESC", {});
+}
 
 Result<void> SqlStore::record(const Outcome& outcome) {
   const std::lock_guard guard(mutex_);
@@ -126,9 +150,10 @@ Result<void> SqlStore::record(const Outcome& outcome) {
 
 void SqlStore::write_steps(const std::vector<StepRecord>& steps) {
   std::vector<Row> values;
-  for (const auto* step : last_of_each(steps, [](const StepRecord& step) { return std::tie(step.run, step.model, step.slice); }))
-    values.push_back({step->run, step->model, step->slice, step->asset, step->status, step->token, step->started, step->finished,
-                      step->result_json});
+  for (const auto* step :
+       last_of_each(steps, [](const StepRecord& step) { return std::tie(step.run, step.model, step.slice); }))
+    values.push_back({step->run, step->model, step->slice, step->asset, step->status, step->token, step->started,
+                      step->finished, step->result_json});
   session_->insert("INSERT INTO step (run, model, slice, asset, status, token, started, finished, result_json)", values,
                    "ON CONFLICT (run, model, slice) DO UPDATE SET asset = excluded.asset, status = excluded.status, "
                    "token = excluded.token, started = excluded.started, finished = excluded.finished, "
@@ -137,24 +162,28 @@ void SqlStore::write_steps(const std::vector<StepRecord>& steps) {
 
 void SqlStore::write_slices(const std::vector<SliceRecord>& slices) {
   std::vector<Row> published, others;
-  for (const auto* slice :
-       last_of_each(slices, [](const SliceRecord& slice) { return std::tie(slice.environment, slice.asset, slice.slice); })) {
+  for (const auto* slice : last_of_each(
+           slices, [](const SliceRecord& slice) { return std::tie(slice.environment, slice.asset, slice.slice); })) {
     auto& values = slice->status == "materialized" ? published : others;
-    values.push_back({slice->environment, slice->asset, slice->slice, slice->status, slice->fingerprint, slice->arguments_hash, slice->run,
-                      slice->model, number(slice->snapshot_id), number(slice->rows), slice->updated, slice->error,
-                      number(slice->tests_passed), inputs_text(slice->inputs), slice->content});
+    values.push_back({slice->environment, slice->asset, slice->slice, slice->status, slice->fingerprint,
+                      slice->arguments_hash, slice->run, slice->model, number(slice->snapshot_id), number(slice->rows),
+                      slice->updated, slice->error, number(slice->tests_passed), inputs_text(slice->inputs),
+                      slice->content});
   }
   const std::string head =
-      "INSERT INTO slice (environment, asset, slice, status, fingerprint, arguments_hash, run, model, snapshot_id, row_count, updated, "
+      "INSERT INTO slice (environment, asset, slice, status, fingerprint, arguments_hash, run, model, snapshot_id, "
+      "row_count, updated, "
       "error, tests_passed, inputs, content)";
   const std::string always =
-      "ON CONFLICT (environment, asset, slice) DO UPDATE SET status = excluded.status, run = excluded.run, model = excluded.model, "
+      "ON CONFLICT (environment, asset, slice) DO UPDATE SET status = excluded.status, run = excluded.run, model = "
+      "excluded.model, "
       "updated = excluded.updated, error = excluded.error";
-  session_->insert(head, published,
-                   always +
-                       ", fingerprint = excluded.fingerprint, arguments_hash = excluded.arguments_hash, "
-                       "snapshot_id = excluded.snapshot_id, row_count = excluded.row_count, tests_passed = excluded.tests_passed, "
-                       "inputs = excluded.inputs, content = excluded.content");
+  session_->insert(
+      head, published,
+      always +
+          ", fingerprint = excluded.fingerprint, arguments_hash = excluded.arguments_hash, "
+          "snapshot_id = excluded.snapshot_id, row_count = excluded.row_count, tests_passed = excluded.tests_passed, "
+          "inputs = excluded.inputs, content = excluded.content");
   session_->insert(head, others, always);
 }
 
@@ -163,8 +192,9 @@ void SqlStore::write_schemas(const std::vector<SchemaRecord>& schemas) {
   std::vector<Row> keys;
   for (const auto& schema : schemas) keys.push_back({schema.environment, schema.asset});
   std::map<std::pair<std::string, std::string>, std::pair<std::int64_t, std::string>> newest;
-  for (auto& row : session_->ask_keys("SELECT environment, asset, version, columns_json FROM asset_schema WHERE (environment, asset) IN",
-                                      keys, "ORDER BY version", 4))
+  for (auto& row : session_->ask_keys(
+           "SELECT environment, asset, version, columns_json FROM asset_schema WHERE (environment, asset) IN", keys,
+           "ORDER BY version", 4))
     newest[{text(row[0]), text(row[1])}] = {to_number(row[2]), text(row[3])};
   std::vector<Row> values;
   for (const auto& schema : schemas) {
@@ -172,10 +202,11 @@ void SqlStore::write_schemas(const std::vector<SchemaRecord>& schemas) {
     if (version > 0 && columns == schema.columns_json) continue;
     ++version;
     columns = schema.columns_json;
-    values.push_back({schema.environment, schema.asset, number(version), schema.columns_json, number(schema.snapshot_id), schema.run,
-                      schema.captured});
+    values.push_back({schema.environment, schema.asset, number(version), schema.columns_json,
+                      number(schema.snapshot_id), schema.run, schema.captured});
   }
-  session_->insert("INSERT INTO asset_schema (environment, asset, version, columns_json, snapshot_id, run, captured)", values, "");
+  session_->insert("INSERT INTO asset_schema (environment, asset, version, columns_json, snapshot_id, run, captured)",
+                   values, "");
 }
 
 void SqlStore::write_tests(const std::vector<TestRecord>& tests) {
@@ -183,30 +214,45 @@ void SqlStore::write_tests(const std::vector<TestRecord>& tests) {
   std::vector<Row> values;
   for (const auto& test : tests) {
     const auto ordinal = counts[{test.run, test.model, test.slice}]++;
-    values.push_back({test.run, test.model, test.slice, number(ordinal), test.asset, test.test, test.status, test.severity,
-                      number(test.violating), test.sample_json, number(test.ms), test.at});
+    values.push_back({test.run, test.model, test.slice, number(ordinal), test.asset, test.test, test.status,
+                      test.severity, number(test.violating), test.sample_json, number(test.ms), test.at});
   }
   session_->insert(
-      "INSERT INTO test_result (run, model, slice, ordinal, asset, test, status, severity, violating, sample_json, ms, at)", values,
-      "ON CONFLICT (run, model, slice, ordinal) DO UPDATE SET asset = excluded.asset, test = excluded.test, status = excluded.status, "
-      "severity = excluded.severity, violating = excluded.violating, sample_json = excluded.sample_json, ms = excluded.ms, "
+      "INSERT INTO test_result (run, model, slice, ordinal, asset, test, status, severity, violating, sample_json, ms, "
+      "at)",
+      values,
+      "ON CONFLICT (run, model, slice, ordinal) DO UPDATE SET asset = excluded.asset, test = excluded.test, status = "
+      "excluded.status, "
+      "severity = excluded.severity, violating = excluded.violating, sample_json = excluded.sample_json, ms = "
+      "excluded.ms, "
       "at = excluded.at");
 }
 
 Result<std::vector<StepRecord>> SqlStore::steps(const std::string& run) {
-  WEIR_TRY(auto found, rows("SELECT run, model, asset, slice, status, token, started, finished, result_json FROM step WHERE run = :run "
-                            "ORDER BY started, model, slice",
-                            {run}, 9));
+  WEIR_TRY(
+      auto found,
+      rows("SELECT run, model, asset, slice, status, token, started, finished, result_json FROM step WHERE run = :run "
+           "ORDER BY started, model, slice",
+           {run}, 9));
   std::vector<StepRecord> all;
   for (auto& row : found)
-    all.push_back({.run = text(row[0]), .model = text(row[1]), .asset = text(row[2]), .slice = text(row[3]), .status = text(row[4]),
-                   .token = text(row[5]), .started = text(row[6]), .finished = text(row[7]), .result_json = text(row[8])});
+    all.push_back({.run = text(row[0]),
+                   .model = text(row[1]),
+                   .asset = text(row[2]),
+                   .slice = text(row[3]),
+                   .status = text(row[4]),
+                   .token = text(row[5]),
+                   .started = text(row[6]),
+                   .finished = text(row[7]),
+                   .result_json = text(row[8])});
   return all;
 }
 
-Result<std::vector<SliceRecord>> SqlStore::slices(const std::string& environment, const std::optional<std::string>& asset) {
+Result<std::vector<SliceRecord>> SqlStore::slices(const std::string& environment,
+                                                  const std::optional<std::string>& asset) {
   std::string sql =
-      "SELECT environment, asset, slice, status, fingerprint, arguments_hash, run, model, snapshot_id, row_count, updated, error, "
+      "SELECT environment, asset, slice, status, fingerprint, arguments_hash, run, model, snapshot_id, row_count, "
+      "updated, error, "
       "tests_passed, inputs, content FROM slice WHERE environment = :environment";
   Row values = {environment};
   if (asset) {
@@ -218,32 +264,48 @@ Result<std::vector<SliceRecord>> SqlStore::slices(const std::string& environment
   all.reserve(found.size());
   for (auto& row : found) all.push_back(to_slice(row));
   // Sorted here by bytes, as a server's collation would order otherwise.
-  std::sort(all.begin(), all.end(),
-            [](const SliceRecord& a, const SliceRecord& b) { return std::tie(a.asset, a.slice) < std::tie(b.asset, b.slice); });
+  std::sort(all.begin(), all.end(), [](const SliceRecord& a, const SliceRecord& b) {
+    return std::tie(a.asset, a.slice) < std::tie(b.asset, b.slice);
+  });
   return all;
 }
 
 Result<std::vector<SchemaRecord>> SqlStore::schemas(const std::string& environment, const std::string& asset) {
-  WEIR_TRY(auto found, rows("SELECT environment, asset, version, columns_json, snapshot_id, run, captured FROM asset_schema "
-                            "WHERE environment = :environment AND asset = :asset ORDER BY version",
-                            {environment, asset}, 7));
+  WEIR_TRY(auto found,
+           rows("SELECT environment, asset, version, columns_json, snapshot_id, run, captured FROM asset_schema "
+                "WHERE environment = :environment AND asset = :asset ORDER BY version",
+                {environment, asset}, 7));
   std::vector<SchemaRecord> all;
   for (auto& row : found)
-    all.push_back({.environment = text(row[0]), .asset = text(row[1]), .version = to_number(row[2]), .columns_json = text(row[3]),
-                   .snapshot_id = to_optional(row[4]), .run = text(row[5]), .captured = text(row[6])});
+    all.push_back({.environment = text(row[0]),
+                   .asset = text(row[1]),
+                   .version = to_number(row[2]),
+                   .columns_json = text(row[3]),
+                   .snapshot_id = to_optional(row[4]),
+                   .run = text(row[5]),
+                   .captured = text(row[6])});
   return all;
 }
 
 Result<std::vector<TestRecord>> SqlStore::tests(const std::string& asset, std::size_t limit) {
-  WEIR_TRY(auto found, rows(fmt::format("SELECT run, model, asset, slice, test, status, severity, violating, sample_json, ms, at "
-                                        "FROM test_result WHERE asset = :asset ORDER BY at DESC, run DESC, ordinal LIMIT {}",
-                                        limit),
-                            {asset}, 11));
+  WEIR_TRY(auto found,
+           rows(fmt::format("SELECT run, model, asset, slice, test, status, severity, violating, sample_json, ms, at "
+                            "FROM test_result WHERE asset = :asset ORDER BY at DESC, run DESC, ordinal LIMIT {}",
+                            limit),
+                {asset}, 11));
   std::vector<TestRecord> all;
   for (auto& row : found)
-    all.push_back({.run = text(row[0]), .model = text(row[1]), .asset = text(row[2]), .slice = text(row[3]), .test = text(row[4]),
-                   .status = text(row[5]), .severity = text(row[6]), .violating = to_number(row[7]), .sample_json = text(row[8]),
-                   .ms = to_number(row[9]), .at = text(row[10])});
+    all.push_back({.run = text(row[0]),
+                   .model = text(row[1]),
+                   .asset = text(row[2]),
+                   .slice = text(row[3]),
+                   .test = text(row[4]),
+                   .status = text(row[5]),
+                   .severity = text(row[6]),
+                   .violating = to_number(row[7]),
+                   .sample_json = text(row[8]),
+                   .ms = to_number(row[9]),
+                   .at = text(row[10])});
   return all;
 }
 
@@ -264,19 +326,23 @@ Result<void> SqlStore::set_reconciled_version(const std::string& lake, std::int6
 Result<void> SqlStore::clear_ledger() {
   const std::lock_guard guard(mutex_);
   return session_->write("record", [&]() -> Result<void> {
-    for (const char* statement : {"DELETE FROM slice", "DELETE FROM asset_schema", "DELETE FROM reconciliation"}) session_->run(statement);
+    for (const char* statement : {"DELETE FROM slice", "DELETE FROM asset_schema", "DELETE FROM reconciliation"})
+      session_->run(statement);
     return {};
   });
 }
 
-std::string SqlStore::describe() const { return fmt::format("{} {}", session_->postgres() ? "PostgreSQL" : "SQLite", session_->shown()); }
+std::string SqlStore::describe() const {
+  return fmt::format("{} {}", session_->postgres() ? "PostgreSQL" : "SQLite", session_->shown());
+}
 
 Result<int> SqlStore::schema_version() {
   WEIR_TRY(auto found, rows("SELECT version FROM schema_version", {}, 1));
   return found.empty() ? 0 : static_cast<int>(to_number(found.front().front()));
 }
 
-Result<std::unique_ptr<Store>> open_store(bool postgres, const std::string& target, const std::string& shown, const std::string& schema) {
+Result<std::unique_ptr<Store>> open_store(bool postgres, const std::string& target, const std::string& shown,
+                                          const std::string& schema) {
   WEIR_TRY(auto session, Session::open({.postgres = postgres, .address = target, .shown = shown, .schema = schema}));
   WEIR_CHECK(migrate(*session));
   return std::unique_ptr<Store>(std::make_unique<SqlStore>(std::move(session)));

@@ -111,9 +111,10 @@ class Store {
   /// Runs with status `running`.
   virtual Result<std::vector<RunRecord>> open_runs() = 0;
 
-  /// Writes the outcome of many steps in one transaction: steps, slices, schema versions (a new one only when the ordered columns differ), tests.
-  /// A slice that is recorded as running or failed keeps what describes its content (fingerprint, arguments, snapshot, rows, inputs, content,
-  /// tests passed) from the version that is still readable; only status, run, model, time and error change. Recording twice changes nothing.
+  /// Writes the outcome of many steps in one transaction: steps, slices, schema versions (a new one only when the
+  /// ordered columns differ), tests. A slice that is recorded as running or failed keeps what describes its content
+  /// (fingerprint, arguments, snapshot, rows, inputs, content, tests passed) from the version that is still readable;
+  /// only status, run, model, time and error change. Recording twice changes nothing.
   struct Outcome {
     std::vector<StepRecord> steps;
     std::vector<SliceRecord> slices;
@@ -125,7 +126,8 @@ class Store {
 
   // Ledger.
   /// All slices of an environment, or of one asset; sorted by asset and slice.
-  virtual Result<std::vector<SliceRecord>> slices(const std::string& environment, const std::optional<std::string>& asset) = 0;
+  virtual Result<std::vector<SliceRecord>> slices(const std::string& environment,
+                                                  const std::optional<std::string>& asset) = 0;
   virtual Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) = 0;
   virtual Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) = 0;
 
@@ -137,13 +139,15 @@ class Store {
   /// Claims many slices at once, all or none. Returns the leases with their fencing numbers, in order.
   /// A slice whose holder is in `dead_runs` or whose heartbeat is older than 30 s (other host) is taken over.
   /// Errors: W6101 held by a live run (names it, its host and since when).
-  virtual Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted, const std::vector<std::string>& dead_runs) = 0;
+  virtual Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted,
+                                           const std::vector<std::string>& dead_runs) = 0;
   /// Errors: W6102 the lease was taken over: the write must not happen.
   virtual Result<void> check(const std::vector<Lease>& held) = 0;
   virtual Result<void> heartbeat(const std::string& run) = 0;
   virtual Result<void> release(const std::string& run) = 0;
   virtual Result<std::vector<Lease>> leases() = 0;
-  /// Now by the clock of the leases: the PostgreSQL server's, which all hosts share, or this machine's. For dead_runs() in state/liveness.h.
+  /// Now by the clock of the leases: the PostgreSQL server's, which all hosts share, or this machine's. For dead_runs()
+  /// in state/liveness.h.
   virtual Result<std::string> lease_time() = 0;
 
   /// Forgets slices, schemas and reconciled versions (before `weir state rebuild`).
@@ -152,9 +156,9 @@ class Store {
   virtual Result<int> schema_version() = 0;
 };
 
-/// Opens the store and migrates it. `target` is a file path or a libpq connection string; `schema` names the PostgreSQL schema to use.
-/// Errors: W7001 cannot be opened or written, W7002 made by a newer weir, W7003 not a database.
-/// All calls of a Store: W7004 the database refused or failed, W7005 held by another process for 10 s.
+/// Opens the store and migrates it. `target` is a file path or a libpq connection string; `schema` names the PostgreSQL
+/// schema to use. Errors: W7001 cannot be opened or written, W7002 made by a newer weir, W7003 not a database. All
+/// calls of a Store: W7004 the database refused or failed, W7005 held by another process for 10 s.
 Result<std::unique_ptr<Store>> open_store(bool postgres, const std::string& target, const std::string& shown,
                                           const std::string& schema = "weir");
 

@@ -105,13 +105,17 @@ TEST(Partition, WeeksFollowIsoOverTheYearsEnd) {
 }
 
 TEST(Partition, OwnFormatIsWrittenAndReadBack) {
-  for (const auto& [kind, form, identity] :
-       {std::tuple{PartitionKind::Daily, "%Y/%m/%d", "2026/05/16"}, {PartitionKind::Daily, "%-d.%-m.%Y", "16.5.2026"},
-        {PartitionKind::Daily, "%Y%j", "2026136"}, {PartitionKind::Daily, "%G-W%V-%u", "2026-W20-6"},
-        {PartitionKind::Daily, "%Y %U %a", "2026 19 Sat"}, {PartitionKind::Daily, "%Y %W %A", "2026 19 Saturday"},
-        {PartitionKind::Daily, "%B %d, %Y", "May 16, 2026"}, {PartitionKind::Hourly, "%d%b%y %Y %I%p", "16May26 2026 01PM"},
-        {PartitionKind::Monthly, "%Y%m", "202605"}, {PartitionKind::Quarterly, "Qn of %Y", "Q2 of 2026"},
-        {PartitionKind::Yearly, "y%Y%%", "y2026%"}}) {
+  for (const auto& [kind, form, identity] : {std::tuple{PartitionKind::Daily, "%Y/%m/%d", "2026/05/16"},
+                                             {PartitionKind::Daily, "%-d.%-m.%Y", "16.5.2026"},
+                                             {PartitionKind::Daily, "%Y%j", "2026136"},
+                                             {PartitionKind::Daily, "%G-W%V-%u", "2026-W20-6"},
+                                             {PartitionKind::Daily, "%Y %U %a", "2026 19 Sat"},
+                                             {PartitionKind::Daily, "%Y %W %A", "2026 19 Saturday"},
+                                             {PartitionKind::Daily, "%B %d, %Y", "May 16, 2026"},
+                                             {PartitionKind::Hourly, "%d%b%y %Y %I%p", "16May26 2026 01PM"},
+                                             {PartitionKind::Monthly, "%Y%m", "202605"},
+                                             {PartitionKind::Quarterly, "Qn of %Y", "Q2 of 2026"},
+                                             {PartitionKind::Yearly, "y%Y%%", "y2026%"}}) {
     const auto own = made(kind, "Europe/Paris", form);
     ASSERT_TRUE(validate(own).has_value()) << form;
     EXPECT_EQ(identity_of(own, at("2026-05-16T11:30Z")), identity);
@@ -123,23 +127,23 @@ TEST(Partition, OwnFormatIsWrittenAndReadBack) {
 }
 
 TEST(Partition, FormatThatIsNoIdentityIsRefused) {
-  for (const auto& [kind, form] : {std::pair{PartitionKind::Daily, "%Y-%m"},        // two days share it
-                                   {PartitionKind::Daily, "%m-%d"},                  // two years share it
-                                   {PartitionKind::Daily, "%y-%m-%d"},               // two centuries share it
-                                   {PartitionKind::Daily, "%Y-%m-%dT%H"},            // changes within the day
-                                   {PartitionKind::Daily, "%Y%-m%-d"},               // 1/11 and 11/1
-                                   {PartitionKind::Daily, "%-d1%m%Y"},               // 1 1.. and 11 ..
-                                   {PartitionKind::Hourly, "%Y-%m-%d %I"},           // morning and afternoon
-                                   {PartitionKind::Hourly, "%Y-%m-%d %H:%M"},        // changes within the hour
-                                   {PartitionKind::Weekly, "%Y-W%W"},                // a week over the year's end has two
-                                   {PartitionKind::Weekly, "%G-%V-%u"},              // changes within the week
-                                   {PartitionKind::Monthly, "%Y"},                   //
-                                   {PartitionKind::Quarterly, "%Y"},                 //
-                                   {PartitionKind::Quarterly, "%Y-%m"},              //
-                                   {PartitionKind::Yearly, "%G"},                    // the ISO year is another one
-                                   {PartitionKind::Daily, "%Y-%m-%d %Z"},            //
-                                   {PartitionKind::Daily, "%Y-%m-%d%"},              //
-                                   {PartitionKind::Daily, "%Y-%m-%d %q"},            //
+  for (const auto& [kind, form] : {std::pair{PartitionKind::Daily, "%Y-%m"},   // two days share it
+                                   {PartitionKind::Daily, "%m-%d"},            // two years share it
+                                   {PartitionKind::Daily, "%y-%m-%d"},         // two centuries share it
+                                   {PartitionKind::Daily, "%Y-%m-%dT%H"},      // changes within the day
+                                   {PartitionKind::Daily, "%Y%-m%-d"},         // 1/11 and 11/1
+                                   {PartitionKind::Daily, "%-d1%m%Y"},         // 1 1.. and 11 ..
+                                   {PartitionKind::Hourly, "%Y-%m-%d %I"},     // morning and afternoon
+                                   {PartitionKind::Hourly, "%Y-%m-%d %H:%M"},  // changes within the hour
+                                   {PartitionKind::Weekly, "%Y-W%W"},          // a week over the year's end has two
+                                   {PartitionKind::Weekly, "%G-%V-%u"},        // changes within the week
+                                   {PartitionKind::Monthly, "%Y"},             //
+                                   {PartitionKind::Quarterly, "%Y"},           //
+                                   {PartitionKind::Quarterly, "%Y-%m"},        //
+                                   {PartitionKind::Yearly, "%G"},              // the ISO year is another one
+                                   {PartitionKind::Daily, "%Y-%m-%d %Z"},      //
+                                   {PartitionKind::Daily, "%Y-%m-%d%"},        //
+                                   {PartitionKind::Daily, "%Y-%m-%d %q"},      //
                                    {PartitionKind::Daily, "day"}})
     EXPECT_EQ(code_of(validate(made(kind, "UTC", form))), Code::W0151) << form;
 }
@@ -168,7 +172,8 @@ TEST(Partition, EveryFaultOfAPartitioningIsReported) {
 }
 
 TEST(Partition, ValueOfAnotherShapeIsRefusedWithAnExample) {
-  for (const char* text : {"2026-5-16", "2026-05-32", "2026-02-29", "2026-05-16 ", " 2026-05-16", "2026-05-16T00", "", "'; DROP TABLE x; --"}) {
+  for (const char* text : {"2026-5-16", "2026-05-32", "2026-02-29", "2026-05-16 ", " 2026-05-16", "2026-05-16T00", "",
+                           "'; DROP TABLE x; --"}) {
     const auto wrong = slot_named(made(PartitionKind::Daily), text);
     ASSERT_EQ(code_of(wrong), Code::W0153) << text;
     EXPECT_EQ(wrong.error().front().hint, "an identity looks like 2026-05-16");
@@ -259,8 +264,9 @@ TEST(Instant, ReadsOffsetsAndWritesUtc) {
   EXPECT_EQ(format_instant(at("2026-05-16T00:30:00.1234567+02:00")), "2026-05-15T22:30:00.123456Z");
   EXPECT_EQ(format_instant(at("2026-05-16T00:30-0330")), "2026-05-16T04:00:00.000000Z");
   EXPECT_EQ(format_instant(at("1969-12-31T23:59:59.000001Z")), "1969-12-31T23:59:59.000001Z");
-  for (const char* wrong : {"", "now", "2026-02-30", "2026-05-16T", "2026-05-16T24:00", "2026-05-16T00:60", "2026-05-16T00:30X", "2026-05-16Z",
-                            "2026-05-16T00:30+2", "2026-05-16T00:30:00.", "2026-05-16T00:30+02:"})
+  for (const char* wrong :
+       {"", "now", "2026-02-30", "2026-05-16T", "2026-05-16T24:00", "2026-05-16T00:60", "2026-05-16T00:30X",
+        "2026-05-16Z", "2026-05-16T00:30+2", "2026-05-16T00:30:00.", "2026-05-16T00:30+02:"})
     EXPECT_EQ(code_of(parse_instant(wrong)), Code::W0157) << wrong;
 }
 

@@ -17,7 +17,13 @@ using LeaseBoth = StoreTest;
 INSTANTIATE_TEST_SUITE_P(On, LeaseBoth, testing::Values(Database::Sqlite, Database::Postgres), name_of_database);
 
 Lease wanted(std::string asset, std::string run, std::string host = "here", std::string slice = "") {
-  return {.asset = std::move(asset), .slice = std::move(slice), .run = std::move(run), .host = std::move(host), .pid = 1, .fence = 0, .heartbeat = ""};
+  return {.asset = std::move(asset),
+          .slice = std::move(slice),
+          .run = std::move(run),
+          .host = std::move(host),
+          .pid = 1,
+          .fence = 0,
+          .heartbeat = ""};
 }
 
 TEST_P(LeaseBoth, FenceGrowsAndSurvivesRelease) {
@@ -27,7 +33,8 @@ TEST_P(LeaseBoth, FenceGrowsAndSurvivesRelease) {
   EXPECT_TRUE(store->leases()->empty());
   EXPECT_EQ(store->claim({wanted("a", "r2")}, {})->front().fence, 2);
   EXPECT_EQ(store->claim({wanted("a", "r2")}, {})->front().fence, 3) << "the holder may claim again";
-  EXPECT_EQ(store->claim({wanted("a", "r2", "here", "2026-01-01")}, {})->front().fence, 1) << "slices count on their own";
+  EXPECT_EQ(store->claim({wanted("a", "r2", "here", "2026-01-01")}, {})->front().fence, 1)
+      << "slices count on their own";
   EXPECT_EQ(store->leases()->size(), 2u);
 }
 
@@ -76,7 +83,8 @@ TEST_P(LeaseBoth, OnlyAnotherHostsSilenceExpires) {
   EXPECT_EQ(code_of(store->claim({wanted("a", "r2", "here")}, {})), Code::W6101) << "a fresh heartbeat holds";
   execute_in_store("UPDATE lease SET heartbeat = '2020-01-01T00:00:00.000000Z'");
   EXPECT_EQ(store->claim({wanted("a", "r2", "here")}, {})->front().fence, 2);
-  EXPECT_EQ(code_of(store->claim({wanted("b", "r2", "here")}, {})), Code::W6101) << "on its own host the lock file decides";
+  EXPECT_EQ(code_of(store->claim({wanted("b", "r2", "here")}, {})), Code::W6101)
+      << "on its own host the lock file decides";
 }
 
 TEST_P(LeaseBoth, HeartbeatKeepsALeaseFromExpiring) {
@@ -101,7 +109,8 @@ TEST_P(LeaseBoth, OfManyWhoClaimAtOnceOneWins) {
     threads.emplace_back([&, i] {
       auto store = open();
       if (!store.has_value()) return;
-      const auto got = (*store)->claim({wanted("a", "run" + std::to_string(i)), wanted("b", "run" + std::to_string(i))}, {});
+      const auto got =
+          (*store)->claim({wanted("a", "run" + std::to_string(i)), wanted("b", "run" + std::to_string(i))}, {});
       if (got.has_value()) ++won;
       if (!got.has_value() && got.error().front().code == Code::W6101) ++refused;
     });
@@ -175,8 +184,9 @@ TEST_F(RunLockTest, KilledProcessIsDeadAtOnce) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_EQ(liveness_of(folder_, "r1"), Liveness::Dead);
-  EXPECT_EQ(dead_runs(folder_, {wanted("a", "r1", host_identity()), wanted("b", "r1", host_identity())}, machine_time_text()),
-            std::vector<std::string>{"r1"});
+  EXPECT_EQ(
+      dead_runs(folder_, {wanted("a", "r1", host_identity()), wanted("b", "r1", host_identity())}, machine_time_text()),
+      std::vector<std::string>{"r1"});
   forget_run(folder_, "r1");
   EXPECT_EQ(liveness_of(folder_, "r1"), Liveness::Unknown);
   close(ready[0]);
@@ -196,7 +206,8 @@ TEST_F(RunLockTest, WithoutAFileTheHeartbeatDecides) {
   young.heartbeat = "2026-01-01T00:00:00.000000Z";
   old.heartbeat = far.heartbeat = "2025-12-31T23:59:40.000000Z";
   future.heartbeat = "2026-01-02T00:00:00.000000Z";
-  EXPECT_EQ(dead_runs(folder_, {young, old, far, future}, "2026-01-01T00:00:11.000000Z"), (std::vector<std::string>{"far", "old"}));
+  EXPECT_EQ(dead_runs(folder_, {young, old, far, future}, "2026-01-01T00:00:11.000000Z"),
+            (std::vector<std::string>{"far", "old"}));
 }
 
 }  // namespace

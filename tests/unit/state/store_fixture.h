@@ -1,4 +1,5 @@
-// The same tests on SQLite and on a real PostgreSQL. The file that WEIR_TEST_POSTGRES_FILE names holds the connection string of a server.
+// The same tests on SQLite and on a real PostgreSQL. The file that WEIR_TEST_POSTGRES_FILE names holds the connection
+// string of a server.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +38,9 @@ class StoreTest : public testing::TestWithParam<Database> {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  Result<std::unique_ptr<Store>> open() const { return open_store(GetParam() == Database::Postgres, target_, "the test's", schema_); }
+  Result<std::unique_ptr<Store>> open() const {
+    return open_store(GetParam() == Database::Postgres, target_, "the test's", schema_);
+  }
   /// Changes the tables behind the store's back, as another program would.
   void execute_in_store(const std::string& statement) const;
   std::unique_ptr<Store> opened() const {
@@ -52,12 +55,16 @@ class StoreTest : public testing::TestWithParam<Database> {
 };
 
 inline void StoreTest::execute_in_store(const std::string& statement) const {
-  auto session = Session::open({.postgres = GetParam() == Database::Postgres, .address = target_, .shown = "test", .schema = schema_});
+  auto session = Session::open(
+      {.postgres = GetParam() == Database::Postgres, .address = target_, .shown = "test", .schema = schema_});
   ASSERT_TRUE(session.has_value());
-  ASSERT_TRUE((*session)->write("", [&]() -> Result<void> {
+  ASSERT_TRUE((*session)
+                  ->write("",
+                          [&]() -> Result<void> {
                             (*session)->run(statement);
                             return {};
-                          }).has_value());
+                          })
+                  .has_value());
 }
 
 template <class T>

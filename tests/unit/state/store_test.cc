@@ -40,8 +40,15 @@ SchemaRecord schema_of(std::string asset, std::string columns) {
 
 TEST_P(StoreBoth, RunIsReadBackAndReplaced) {
   auto store = opened();
-  RunRecord run{.run = "01A", .environment = "prod", .status = "running", .started = "t1", .finished = "", .command = "weir run ünï 'x'",
-                .host = "h", .pid = 42, .result_json = ""};
+  RunRecord run{.run = "01A",
+                .environment = "prod",
+                .status = "running",
+                .started = "t1",
+                .finished = "",
+                .command = "weir run ünï 'x'",
+                .host = "h",
+                .pid = 42,
+                .result_json = ""};
   ASSERT_TRUE(store->put_run(run).has_value());
   ASSERT_EQ(store->open_runs()->size(), 1u);
   run.status = "done";
@@ -66,7 +73,12 @@ TEST_P(StoreBoth, LedgerIsReadBackSorted) {
   auto unknown = slice_of("a", "p2");
   unknown.snapshot_id.reset();
   unknown.rows.reset();
-  ASSERT_TRUE(store->record({.steps = {}, .slices = {slice_of("b", ""), unknown, slice_of("a", "p1"), slice_of("B", "")}, .schemas = {}, .tests = {}}).has_value());
+  ASSERT_TRUE(store
+                  ->record({.steps = {},
+                            .slices = {slice_of("b", ""), unknown, slice_of("a", "p1"), slice_of("B", "")},
+                            .schemas = {},
+                            .tests = {}})
+                  .has_value());
   const auto all = *store->slices("prod", std::nullopt);
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[0].asset, "B");
@@ -107,24 +119,49 @@ TEST_P(StoreBoth, FailedSliceKeepsWhatIsStillReadable) {
 TEST_P(StoreBoth, SchemaVersionGrowsOnlyWhenColumnsDiffer) {
   auto store = opened();
   const auto put = [&](std::string columns) {
-    return store->record({.steps = {}, .slices = {}, .schemas = {schema_of("a", std::move(columns))}, .tests = {}}).has_value();
+    return store->record({.steps = {}, .slices = {}, .schemas = {schema_of("a", std::move(columns))}, .tests = {}})
+        .has_value();
   };
   ASSERT_TRUE(put("[1]") && put("[1]") && put("[2]") && put("[1]"));
   const auto versions = *store->schemas("prod", "a");
   ASSERT_EQ(versions.size(), 3u);
   EXPECT_EQ(versions[2].version, 3);
   EXPECT_EQ(versions[2].columns_json, "[1]");
-  ASSERT_TRUE(store->record({.steps = {}, .slices = {}, .schemas = {schema_of("b", "[1]"), schema_of("b", "[1]"), schema_of("b", "[2]")}, .tests = {}}).has_value());
+  ASSERT_TRUE(store
+                  ->record({.steps = {},
+                            .slices = {},
+                            .schemas = {schema_of("b", "[1]"), schema_of("b", "[1]"), schema_of("b", "[2]")},
+                            .tests = {}})
+                  .has_value());
   EXPECT_EQ(store->schemas("prod", "b")->size(), 2u);
 }
 
 TEST_P(StoreBoth, RecordingTwiceChangesNothing) {
   auto store = opened();
-  TestRecord test{.run = "r1", .model = "m", .asset = "a", .slice = "", .test = "unique id", .status = "passed", .severity = "error",
-                  .violating = 0, .sample_json = "", .ms = 4, .at = "t"};
-  StepRecord step{.run = "r1", .model = "m", .asset = "a", .slice = "", .status = "materialized", .token = "tk", .started = "s",
-                  .finished = "f", .result_json = "{}"};
-  const Store::Outcome outcome{.steps = {step}, .slices = {slice_of("a", ""), slice_of("a", "")}, .schemas = {schema_of("a", "[]")}, .tests = {test, test}};
+  TestRecord test{.run = "r1",
+                  .model = "m",
+                  .asset = "a",
+                  .slice = "",
+                  .test = "unique id",
+                  .status = "passed",
+                  .severity = "error",
+                  .violating = 0,
+                  .sample_json = "",
+                  .ms = 4,
+                  .at = "t"};
+  StepRecord step{.run = "r1",
+                  .model = "m",
+                  .asset = "a",
+                  .slice = "",
+                  .status = "materialized",
+                  .token = "tk",
+                  .started = "s",
+                  .finished = "f",
+                  .result_json = "{}"};
+  const Store::Outcome outcome{.steps = {step},
+                               .slices = {slice_of("a", ""), slice_of("a", "")},
+                               .schemas = {schema_of("a", "[]")},
+                               .tests = {test, test}};
   ASSERT_TRUE(store->record(outcome).has_value());
   ASSERT_TRUE(store->record(outcome).has_value());
   EXPECT_EQ(store->steps("r1")->size(), 1u);
@@ -176,15 +213,33 @@ TEST_P(StoreBoth, AThousandStepsAreRecordedInOneBreath) {
   Store::Outcome outcome;
   for (int i = 0; i < 1000; ++i) {
     const std::string name = "model_" + std::to_string(i);
-    outcome.steps.push_back({.run = "r1", .model = name, .asset = name, .slice = "", .status = "materialized", .token = "token",
-                             .started = "s", .finished = "f", .result_json = std::string(400, 'x')});
+    outcome.steps.push_back({.run = "r1",
+                             .model = name,
+                             .asset = name,
+                             .slice = "",
+                             .status = "materialized",
+                             .token = "token",
+                             .started = "s",
+                             .finished = "f",
+                             .result_json = std::string(400, 'x')});
     outcome.slices.push_back(slice_of(name, ""));
     outcome.schemas.push_back(schema_of(name, R"([{"name":"id","type":"BIGINT"},{"name":"v","type":"VARCHAR"}])"));
-    outcome.tests.push_back({.run = "r1", .model = name, .asset = name, .slice = "", .test = "unique id", .status = "passed",
-                             .severity = "error", .violating = 0, .sample_json = "", .ms = 1, .at = "t"});
+    outcome.tests.push_back({.run = "r1",
+                             .model = name,
+                             .asset = name,
+                             .slice = "",
+                             .test = "unique id",
+                             .status = "passed",
+                             .severity = "error",
+                             .violating = 0,
+                             .sample_json = "",
+                             .ms = 1,
+                             .at = "t"});
   }
   using clock = std::chrono::steady_clock;
-  const auto since = [](clock::time_point from) { return std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - from).count(); };
+  const auto since = [](clock::time_point from) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - from).count();
+  };
   const auto begin = clock::now();
   ASSERT_TRUE(store->record(outcome).has_value());
   const auto first = since(begin);
