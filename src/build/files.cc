@@ -75,8 +75,10 @@ std::string file_prefix(const StageRequest& request) {
 }
 
 std::string folder_of_slice(const StageRequest& request) {
-  if (request.partition.empty()) return request.target.folder;
-  return fmt::format("{}{}={}/", request.target.folder, lake::kPartitionColumn, hive_encoded(request.partition));
+  // Without the last slash: COPY adds one, and the lake would keep both in the recorded path.
+  const std::string folder = request.target.folder.substr(0, request.target.folder.find_last_not_of('/') + 1);
+  if (request.partition.empty()) return folder;
+  return fmt::format("{}/{}={}", folder, lake::kPartitionColumn, hive_encoded(request.partition));
 }
 
 void remove_prefixed(const std::string& folder, const std::string& prefix) {
@@ -164,7 +166,12 @@ Result<void> fill_files(Work& work, const Layout& layout, Stage& stage) {
   auto written = work.connection.query({"{}{}{}", head, work.query, tail});
   if (!written) {
     remove_prefixed(folder, prefix);
-    return work.failed(written.error(), request.query, head.text().size());
+    Diagnostics found = work.failed(written.error(), request.query, head.text().size()).value();
+    const bool is_cast = written.error().type == duck::FailureType::Conversion || written.error().type == duck::FailureType::OutOfRange;
+    // The engine does not say whose cast it was: the user's own, or the one to the table's type.
+    for (const Cell& cell : layout.cells)
+      if (is_cast && cell.needs_proof) found.back().hint = fmt::format("column {} is brought from {} to the table's type {}: a value may not fit", cell.name, cell.raw_type, cell.type);
+    return fail(std::move(found));
   }
   std::vector<std::string> empty_files;
   for (std::size_t row = 0; row < written->size(); ++row) {
@@ -178,6 +185,9 @@ Result<void> fill_files(Work& work, const Layout& layout, Stage& stage) {
     return keep_in_memory(work, stage);
   }
   remove_files(empty_files);
+  // A name of its own: a view cannot replace the table that an earlier attempt of the step may have left.
+  stage.table.table += "-files";
+  stage.relation = duck::Sql("{}", stage.table);
   auto done = work.connection.execute(duck::Sql("CREATE OR REPLACE VIEW {} AS {}", stage.table, scan_of(stage, stage.files)));
   if (!done) return work.failed(done.error(), request.query, std::nullopt);
   return count_files(work, stage);

@@ -48,7 +48,7 @@ void check_names(const StageRequest& request, const std::vector<duck::Column>& r
     if (request.model.partitioning && same_name(name, lake::kPartitionColumn))
       errors.push_back(about(request, Code::W4105, fmt::format("the query returns {}, which weir adds itself", name), "SELECT * EXCLUDE (_wm_partition) leaves it out"));
     if (is_among(reserved, name))
-      errors.push_back(about(request, Code::W4105, fmt::format("the query returns {}, which the strategy {} keeps itself", name, name_of(request.model.strategy)),
+      errors.push_back(about(request, Code::W4105, fmt::format("the query returns {}, which weir keeps itself in this table", name),
                              fmt::format("rename the column, or leave it out with SELECT * EXCLUDE ({})", name)));
   }
 }
