@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -47,7 +48,7 @@ std::pair<std::string, std::string> split_colon(const std::string& text) {
 std::optional<std::string> Player::play() {
   for (const auto& step : scenario_.steps)
     if (auto problem = play(step))
-      return scenario_.path + ":" + std::to_string(step.line) + ": " + step.word + " " + step.rest + "\n" + *problem + "  output:\n" + joined(lines_of(both_));
+      return scenario_.path + ":" + std::to_string(step.line) + ": " + step.word + " " + step.rest + "\n" + *problem + "  output:\n" + joined(lines_of(out_ + err_));
   return std::nullopt;
 }
 
@@ -114,8 +115,8 @@ Player::Problem Player::weir(const Step& step) {
   if (process == nullptr) return "  the process cannot be started\n";
   const int code = process->wait(kLimit);
   out_ = process->out();
-  both_ = process->both();
-  seen_line_ = 0;
+  err_ = process->err();
+  seen_ = {};
   if (auto problem = check_exit(step, code)) return problem;
   if (!has_rows) return std::nullopt;
   std::string problem;
@@ -128,13 +129,13 @@ Player::Problem Player::parallel(const Step& step) {
   std::vector<std::unique_ptr<Process>> processes;
   for (const auto& inner : step.inner) processes.push_back(Process::start(command(inner.rest), place_.folder(), environment_));
   out_.clear();
-  both_.clear();
-  seen_line_ = 0;
+  err_.clear();
+  seen_ = {};
   Problem first;
   for (std::size_t i = 0; i < processes.size(); ++i) {
     const int code = processes[i]->wait(kLimit);
     out_ += processes[i]->out();
-    both_ += processes[i]->both();
+    err_ += processes[i]->err();
     if (auto problem = check_exit(step.inner[i], code); problem && !first) first = "  weir " + step.inner[i].rest + "\n" + *problem;
   }
   return first;
@@ -150,8 +151,8 @@ Player::Problem Player::wait(const Step& step) {
   if (background_ == nullptr) return "  nothing was started\n";
   const int code = background_->wait(kLimit);
   out_ = background_->out();
-  both_ = background_->both();
-  seen_line_ = 0;
+  err_ = background_->err();
+  seen_ = {};
   background_.reset();
   return check_exit(step, code);
 }
@@ -163,7 +164,7 @@ Player::Problem Player::signal(const Step& step) {
   const auto number = numbers.find(word);
   if (number == numbers.end()) return "  no such signal\n";
   if (const auto at = step.rest.find(" after "); at != std::string::npos && !background_->wait_for(step.rest.substr(at + 7), std::chrono::seconds(60))) {
-    both_ = background_->both();
+    err_ = background_->err();
     return "  the text did not come within 60 s\n";
   }
   background_->signal(number->second);
@@ -178,7 +179,6 @@ Player::Problem Player::foreign_sql(const Step& step) {
   std::string problem;
   const auto rows = writer.run(lake, text, problem);
   if (!rows) return "  " + problem + "\n";
-  both_ = "";
   if (step.rows.empty() && !step.expects_no_rows) return std::nullopt;
   return compare_rows(step, *rows);
 }
@@ -203,22 +203,27 @@ std::string Player::normalised(std::string text) const {
   return text;
 }
 
+// Which stream's bytes come first is chance, so the order is asked of each stream alone.
 Player::Problem Player::shown(const Step& step, bool wanted) {
   const std::string text = with_variables(step.rest);
-  const auto lines = lines_of(both_);
-  for (std::size_t i = wanted ? seen_line_ : 0; i < lines.size(); ++i) {
-    if (lines[i].find(text) == std::string::npos && normalised(lines[i]).find(text) == std::string::npos) continue;
-    if (!wanted) return "  this must not be shown, but is in:\n    " + lines[i] + "\n";
-    seen_line_ = i;
-    return std::nullopt;
+  const std::array<std::vector<std::string>, 2> streams = {lines_of(out_), lines_of(err_)};
+  for (std::size_t stream = 0; stream < streams.size(); ++stream) {
+    const auto& lines = streams[stream];
+    for (std::size_t i = wanted ? seen_[stream] : 0; i < lines.size(); ++i) {
+      if (lines[i].find(text) == std::string::npos && normalised(lines[i]).find(text) == std::string::npos) continue;
+      if (!wanted) return "  this must not be shown, but is in:\n    " + lines[i] + "\n";
+      seen_[stream] = i;
+      return std::nullopt;
+    }
   }
-  return wanted ? Problem("  expected this text (after line " + std::to_string(seen_line_) + " of the output)\n") : std::nullopt;
+  if (!wanted) return std::nullopt;
+  return "  expected this text (from line " + std::to_string(seen_[0] + 1) + " of stdout or line " + std::to_string(seen_[1] + 1) + " of stderr on)\n";
 }
 
 Player::Problem Player::same_output(const Step& step) {
   const auto expected = scenario_.files.find("expected/" + step.rest);
   if (expected == scenario_.files.end()) return "  the scenario has no section expected/" + step.rest + "\n";
-  const std::string got = normalised(both_);
+  const std::string got = normalised(out_ + err_);
   if (got == expected->second) return std::nullopt;
   if (!tools_.rewrite) return "  expected:\n" + joined(lines_of(expected->second)) + "  got:\n" + joined(lines_of(got));
   return rewrite_section(scenario_.path, "expected/" + step.rest, got) ? std::nullopt : Problem("  the section cannot be rewritten\n");

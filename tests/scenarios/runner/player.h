@@ -1,6 +1,7 @@
 // Plays the steps of one scenario and says where it went another way than written.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
@@ -52,8 +53,8 @@ class Player {
   std::map<std::string, std::string> variables_;
   std::unique_ptr<Process> background_;
   std::string out_;
-  std::string both_;
-  std::size_t seen_line_ = 0;  // `?` looks from here on
+  std::string err_;
+  std::array<std::size_t, 2> seen_ = {};  // `?` looks from these lines of stdout and stderr on
 };
 
 }  // namespace weir::scenario

@@ -74,8 +74,7 @@ void Process::read(int out, int err) {
         continue;
       }
       const std::lock_guard lock(mutex_);
-      both_.append(buffer.data(), static_cast<std::size_t>(count));
-      if (&end == &ends[1]) out_.append(buffer.data(), static_cast<std::size_t>(count));
+      (&end == &ends[1] ? out_ : err_).append(buffer.data(), static_cast<std::size_t>(count));
     }
   }
 }
@@ -109,7 +108,7 @@ void Process::signal(int number) const { kill(pid_, number); }
 bool Process::wait_for(const std::string& text, std::chrono::seconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
   while (std::chrono::steady_clock::now() < until) {
-    if (both().find(text) != std::string::npos) return true;
+    if (out().find(text) != std::string::npos || err().find(text) != std::string::npos) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return false;
@@ -120,9 +119,9 @@ std::string Process::out() const {
   return out_;
 }
 
-std::string Process::both() const {
+std::string Process::err() const {
   const std::lock_guard lock(mutex_);
-  return both_;
+  return err_;
 }
 
 }  // namespace weir::scenario

@@ -28,8 +28,7 @@ class Process {
   bool wait_for(const std::string& text, std::chrono::seconds limit);
 
   std::string out() const;
-  /// Both streams in the order they came.
-  std::string both() const;
+  std::string err() const;
 
  private:
   Process() = default;
@@ -40,7 +39,7 @@ class Process {
   std::thread reader_;
   mutable std::mutex mutex_;
   std::string out_;
-  std::string both_;
+  std::string err_;
 };
 
 }  // namespace weir::scenario

@@ -1,5 +1,6 @@
 #include "table.h"
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -132,17 +133,20 @@ std::optional<std::vector<std::string>> ForeignWriter::run(const std::string& la
     }
   }
   auto connection = (*database)->connect();
+  const duck::Identifier alias("lake_" + lake);  // `main` is no name for an attachment
   const std::string data = place.folder() + "/lake/" + lake;
+  std::error_code ignored;  // the attachment says what is wrong
+  std::filesystem::create_directories(data, ignored);
   const bool exists = place.lake_exists(lake);
-  auto attached = exists ? connection->execute(duck::Sql("ATTACH {} AS {} (CREATE_IF_NOT_EXISTS false)", duck::Literal(place.attach_target(lake)), duck::Identifier(lake)))
+  auto attached = exists ? connection->execute(duck::Sql("ATTACH {} AS {} (CREATE_IF_NOT_EXISTS false)", duck::Literal(place.attach_target(lake)), alias))
                          : tl::unexpected(duck::Failure{});
   if (!attached)
-    attached = connection->execute(duck::Sql("ATTACH {} AS {} (DATA_PATH {})", duck::Literal(place.attach_target(lake)), duck::Identifier(lake), duck::Literal(data)));
+    attached = connection->execute(duck::Sql("ATTACH {} AS {} (DATA_PATH {})", duck::Literal(place.attach_target(lake)), alias, duck::Literal(data)));
   if (!attached) {
     problem = attached.error().message;
     return std::nullopt;
   }
-  const auto used = connection->execute(duck::Sql("USE {}", duck::Identifier(lake)));
+  const auto used = connection->execute(duck::Sql("USE {}", alias));
   auto result = used ? connection->query(duck::Sql::verbatim(statements)) : tl::unexpected(used.error());
   if (!result) {
     problem = result.error().message;
