@@ -229,6 +229,19 @@ Result<std::optional<std::string>> Lakes::moved_data(duck::Connection& connectio
                     "let `data` name the place where the files are"));
 }
 
+/// The TYPE option of a database's ATTACH, its extension loaded.
+Result<duck::Sql> Lakes::type_option(const DatabaseLocation& location) {
+  if (location.kind == DatabaseLocation::Kind::Sqlite) {
+    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"sqlite_scanner"}));
+    return Sql("TYPE sqlite, ");
+  }
+  if (location.kind == DatabaseLocation::Kind::Postgres) {
+    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"postgres_scanner"}));
+    return Sql("TYPE postgres, ");
+  }
+  return Sql();
+}
+
 Result<duck::TableName> Lakes::datatable(const std::string& place, const std::string& schema, const std::string& table) {
   const auto configured = databases_.find(place);
   assert(configured != databases_.end());
@@ -236,19 +249,45 @@ Result<duck::TableName> Lakes::datatable(const std::string& place, const std::st
   const std::lock_guard guard(mutex_);
   if (const auto known = attached_databases_.find(place); known != attached_databases_.end()) return duck::TableName{known->second, schema, table};
   const std::string name = reserved_name("_weir_d_", place);
-  Sql type("");
-  if (location.kind == DatabaseLocation::Kind::Sqlite) {
-    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"sqlite_scanner"}));
-    type = Sql("TYPE sqlite, ");
-  } else if (location.kind == DatabaseLocation::Kind::Postgres) {
-    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"postgres_scanner"}));
-    type = Sql("TYPE postgres, ");
-  }
+  WEIR_TRY(const Sql type, type_option(location));
   WEIR_TRY(auto connection, connect());
   if (auto done = connection.execute(Sql("ATTACH {} AS {} ({}READ_ONLY)", Literal(location.target), Identifier(name), type)); !done)
     return fail(explain(Code::W6006, fmt::format("database {} ({}) cannot be opened", place, location.shown), done.error()));
   attached_databases_[place] = name;
   return duck::TableName{name, schema, table};
+}
+
+namespace {
+
+/// The scheme in front of what an ATTACH of a script names, and the rest.
+std::pair<std::string, std::string> split_uri(const std::string& uri) {
+  const auto scheme = uri.find("://");
+  if (scheme != std::string::npos) return {uri.substr(0, scheme), uri.substr(scheme + 3)};
+  if (uri == "ducklake" || uri == "datatable") return {uri, "main"};
+  return {"", uri};
+}
+
+}  // namespace
+
+Result<void> Lakes::attach_alias(duck::Connection& connection, const std::string& uri, const std::string& alias) {
+  const auto [scheme, place] = split_uri(uri);
+  Sql attach;
+  if (scheme == "ducklake") {
+    const Lake& one = lake(place);
+    const std::string metadata = reserved_name("_weir_s_", alias) + "_" + random_hex();
+    attach = Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0)", attach_target(one.config().catalog), Identifier(alias),
+                 catalog_options(one.config().catalog, metadata));
+  } else if (scheme == "datatable") {
+    const DatabaseLocation& location = databases_.at(place);
+    WEIR_TRY(const Sql type, type_option(location));
+    attach = Sql("ATTACH {} AS {} ({}READ_ONLY)", Literal(location.target), Identifier(alias), type);
+  } else if (uri == ":memory:") {
+    attach = Sql("ATTACH ':memory:' AS {}", Identifier(alias));
+  } else {
+    attach = Sql("ATTACH {} AS {} (READ_ONLY)", Literal(uri), Identifier(alias));
+  }
+  if (auto done = connection.execute(attach); !done) return fail(explain(Code::W6001, fmt::format("{} cannot be attached", mask_secrets(uri)), done.error()));
+  return {};
 }
 
 }  // namespace weir::lake

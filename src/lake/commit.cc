@@ -33,6 +33,7 @@ json step_to_json(const CommittedStep& step) {
               {"rows", step.rows},   {"tests_passed", step.tests_passed}};
   if (!step.arguments_hash.empty()) object["arguments"] = step.arguments_hash;
   if (!step.counts.empty()) object["counts"] = step.counts;
+  if (!step.inputs.empty()) object["inputs"] = step.inputs;
   if (!step.content.empty()) {
     // Content is JSON already; text that is not is kept as text rather than lost.
     json content = json::parse(step.content, nullptr, false);
@@ -54,6 +55,9 @@ CommittedStep step_from_json(const json& object) {
   if (const auto counts = object.find("counts"); counts != object.end() && counts->is_object())
     for (const auto& [name, count] : counts->items())
       if (count.is_number_integer()) step.counts[name] = count.get<std::int64_t>();
+  if (const auto inputs = object.find("inputs"); inputs != object.end() && inputs->is_object())
+    for (const auto& [name, version] : inputs->items())
+      if (version.is_string()) step.inputs[name] = version.get<std::string>();
   if (const auto content = object.find("content"); content != object.end()) step.content = content->is_string() ? content->get<std::string>() : content->dump();
   return step;
 }

@@ -15,6 +15,9 @@
 
 namespace weir::lake {
 
+/// Stands for the version of the commit that carries the record, which is not known before it is made.
+inline constexpr std::string_view kThisCommit = "this";
+
 /// What one commit did for one slice of one asset.
 struct CommittedStep {
   std::string asset;       // key()
@@ -29,6 +32,8 @@ struct CommittedStep {
   /// Content sums as a JSON object; empty if there are none.
   std::string content;
   std::int64_t tests_passed = 0;
+  /// What the step read: asset key or file -> version or identity; kThisCommit for an asset written by the same commit.
+  std::map<std::string, std::string> inputs;
   friend bool operator==(const CommittedStep&, const CommittedStep&) = default;
 };
 

@@ -158,6 +158,11 @@ class Lakes {
   /// Requires: a configured name (without case).
   const Lake& lake(std::string_view name) const;
   const std::vector<Lake>& all() const { return lakes_; }
+
+  /// Attaches what `ATTACH '<uri>' AS alias` of a manual script means, as a real attachment: a lake read-write, a configured database
+  /// read-only, `:memory:`, or a database file read-only. Requires: an instance that only this script uses, a statement that the gate accepted, and
+  /// the lake's lock. Errors: W6001 it cannot be opened.
+  Result<void> attach_alias(duck::Connection& connection, const std::string& uri, const std::string& alias);
   /// The relation of a configured database, attached READ_ONLY under a reserved name when first asked for. Requires: a configured name.
   /// Errors: W6006 the database cannot be opened. Threads: safe.
   Result<duck::TableName> datatable(const std::string& place, const std::string& schema, const std::string& table);

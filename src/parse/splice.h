@@ -22,6 +22,13 @@ class Spliced {
   /// `range` selects the part of `source` that is wanted; replacements outside it are ignored; they must not overlap.
   static Spliced make(std::string_view source, Span range, std::vector<Replacement> replacements);
 
+  /// SQL that weir wrote itself: no byte of it stands in the source.
+  static Spliced generated(const duck::Sql& sql) {
+    Spliced spliced;
+    spliced.text_ = sql.text();
+    return spliced;
+  }
+
   const std::string& text() const { return text_; }
   duck::Sql sql() const { return duck::Sql::verbatim(text_); }
   /// The place in the source that byte `at` of text() stands for (a whole replaced range for replaced bytes); nothing beyond the end.

@@ -34,13 +34,20 @@ struct World {
   const state::SliceRecord* slice(const std::string& asset, const std::string& slice_name) const;
 };
 
+/// The partition that a run writes, or why it writes none.
+struct PartitionValue {
+  std::string value;
+  /// Set: the model is skipped, with these words.
+  std::string skipped;
+};
+
 struct Options {
   bool force = false;
   bool full_refresh = false;
   /// Argument values per model path and for all ("" as path).
   std::map<std::string, std::map<std::string, std::string>> arguments;
-  /// Resolved partition per model path of the selection; nothing: before its start, skip with the reason.
-  std::map<std::string, std::optional<std::string>> partitions;
+  /// Partitioned models of the selection, by path.
+  std::map<std::string, PartitionValue> partitions;
 };
 
 enum class Action { Build, Fresh, Skip };
@@ -51,6 +58,8 @@ struct Step {
   /// "" for the whole table.
   std::string slice;
   Action action = Action::Build;
+  /// Skipped in a way that its readers can't do without (its plane is not there yet).
+  bool is_blocking = false;
   /// In words, always.
   std::string reason;
   /// Steps of this plan whose output it reads, ascending.
@@ -66,6 +75,8 @@ struct Plan {
   std::vector<Step> steps;
   /// Asset key (also of `<t>_current`) -> step that produces it.
   std::map<std::string, std::size_t> producers;
+  /// Asset key of an input -> key of the asset whose changes count for it (a `_current` view shows its history's rows).
+  std::map<std::string, std::string> change_keys;
 };
 
 /// Plans the selected models in the graph's order.

@@ -30,6 +30,8 @@ struct StepReport {
   std::string materialized;
   std::string partition;
   Status status = Status::Skipped;
+  /// Skipped in a way that counts as failure of the run: what was asked for could not be done.
+  bool is_blocking = false;
   std::string reason;
   std::string strategy;
   std::optional<std::int64_t> rows;
@@ -68,6 +70,7 @@ struct RunReport {
 
 nlohmann::json to_json(const StepReport& step);
 nlohmann::json to_json(const RunReport& run);
+std::string to_json_text(const RunReport& run);
 nlohmann::json to_json(const audit::Verdict& verdict);
 
 /// Receives what happens while it happens. Called from one thread at a time.

@@ -1,0 +1,28 @@
+// The functions behind the table of commands, one file a family.
+#pragma once
+
+#include <atomic>
+
+#include "cli/command.h"
+
+namespace weir::cli {
+
+Exit init_command(const Args& args, Streams& streams);
+Exit check_command(const Args& args, Streams& streams);
+Exit run_command(const Args& args, Streams& streams);
+Exit status_command(const Args& args, Streams& streams);
+Exit ls_command(const Args& args, Streams& streams);
+Exit show_command(const Args& args, Streams& streams);
+Exit query_command(const Args& args, Streams& streams);
+Exit history_command(const Args& args, Streams& streams);
+Exit test_command(const Args& args, Streams& streams);
+Exit state_rebuild_command(const Args& args, Streams& streams);
+Exit doctor_command(const Args& args, Streams& streams);
+Exit explain_command(const Args& args, Streams& streams);
+Exit version_command(const Args& args, Streams& streams);
+Exit completion_command(const Args& args, Streams& streams);
+
+/// Turns true at the first Ctrl-C (or SIGTERM); the second one ends the process at once. Installs the handler on first use.
+std::atomic<bool>& stop_requested();
+
+}  // namespace weir::cli

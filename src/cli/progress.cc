@@ -1,0 +1,139 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace weir::cli {
+namespace {
+
+using run::Status;
+
+constexpr std::size_t kMostLiveLines = 8;
+
+std::string mark_of(const run::StepReport& step, const Streams& streams) {
+  switch (step.status) {
+    case Status::Materialized: return paint(streams, Color::Good, "✓");
+    case Status::Unchanged: return paint(streams, Color::Good, "=");
+    case Status::Fresh: return paint(streams, Color::Dim, "·");
+    case Status::Skipped:
+    case Status::Gated: return paint(streams, Color::Warning, "-");
+    case Status::Failed:
+    case Status::Cancelled: return paint(streams, Color::Bad, "✗");
+  }
+  return " ";
+}
+
+/// "+311 ~27 −4 =12,070": inserted, updated, deleted, closed, unchanged; only what happened.
+std::string counts_text(const publish::Counts& counts) {
+  std::string text;
+  const auto add = [&text](const char* mark, const std::optional<std::int64_t>& number) {
+    if (!number || *number == 0) return;
+    if (!text.empty()) text += ' ';
+    text += mark + grouped(*number);
+  };
+  add("+", counts.inserted);
+  add("~", counts.updated);
+  add("-", counts.deleted);
+  add("closed ", counts.closed);
+  add("=", counts.unchanged);
+  return text.empty() ? text : " (" + text + ")";
+}
+
+std::string tests_text(const std::vector<audit::Verdict>& tests) {
+  if (tests.empty()) return {};
+  const auto bad = std::count_if(tests.begin(), tests.end(), [](const audit::Verdict& v) { return v.status != audit::Verdict::Status::Passed; });
+  const std::string all = fmt::format("{} test{}", tests.size(), tests.size() == 1 ? "" : "s");
+  return bad == 0 ? all : fmt::format("{} ({} not passed)", all, bad);
+}
+
+std::string indented(const std::string& text) {
+  std::string result = "    ";
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result += "    ";
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string settled_line(const run::StepReport& step, const Streams& streams) {
+  std::string line = mark_of(step, streams) + " " + step.model;
+  if (!step.partition.empty()) line += fmt::format(" [{}]", step.partition);
+  line += "  " + (step.status == Status::Materialized ? step.strategy : std::string(run::name_of(step.status)));
+  const bool done = step.status == Status::Materialized || step.status == Status::Unchanged;
+  if (done && step.rows) line += fmt::format("  {} rows{}", grouped(*step.rows), counts_text(step.counts));
+  if (done && step.snapshot_id) line += fmt::format("  v{}", *step.snapshot_id);
+  if (!tests_text(step.tests).empty()) line += "  " + tests_text(step.tests);
+  if (!done && !step.reason.empty()) line += paint(streams, Color::Dim, "  " + step.reason);
+  const std::int64_t ms = step.ms.wait + step.ms.compute + step.ms.audit + step.ms.commit;
+  if (step.status == Status::Materialized || step.status == Status::Unchanged || step.status == Status::Failed)
+    line += fmt::format("  {:.2f} s", static_cast<double>(ms) / 1000.0);
+  if (step.status == Status::Failed) line += "\n" + indented(step.error);
+  for (const Diagnostic& note : step.notes)
+    line += "\n" + indented(fmt::format("{} {}: {}", name_of(note.severity), name_of(note.code), note.message));
+  return line;
+}
+
+void Progress::erase_live() {
+  for (; live_lines_ > 0; --live_lines_) streams_.err << "\x1b[1A\x1b[2K";
+}
+
+void Progress::clear() {
+  const std::lock_guard lock(mutex_);
+  erase_live();
+  streams_.err.flush();
+}
+
+void Progress::started(std::size_t steps) {
+  if (!events_) return;
+  const std::lock_guard lock(mutex_);
+  streams_.out << nlohmann::json{{"event", "run_started"}, {"steps", steps}}.dump() << std::endl;
+}
+
+void Progress::step_started(const std::string& label) {
+  if (!events_) return;
+  const std::lock_guard lock(mutex_);
+  streams_.out << nlohmann::json{{"event", "step_started"}, {"step", label}}.dump() << std::endl;
+}
+
+void Progress::step_ended(const run::StepReport& step) {
+  const std::lock_guard lock(mutex_);
+  if (events_) {
+    streams_.out << nlohmann::json{{"event", "step_ended"}, {"step", run::to_json(step)}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                 << std::endl;
+    return;
+  }
+  const bool is_calm = step.status == Status::Fresh;
+  if (quiet_ && step.status != Status::Failed) return;
+  if (is_calm && !streams_.err_is_terminal && quiet_) return;
+  erase_live();
+  streams_.err << settled_line(step, streams_) << "\n";
+}
+
+void Progress::tick(const std::vector<Running>& running, std::size_t ended, std::size_t total) {
+  if (quiet_ || events_ || !streams_.err_is_terminal) return;
+  const std::lock_guard lock(mutex_);
+  erase_live();
+  for (const Running& step : running) {
+    if (live_lines_ == kMostLiveLines) break;
+    const std::string share = step.share ? fmt::format(" {:3.0f} %", *step.share * 100) : std::string();
+    streams_.err << paint(streams_, Color::Dim, fmt::format("  … {}  {}{}  {:.1f} s  ({} of {})", step.label, step.doing, share, step.seconds, ended, total)) << "\n";
+    ++live_lines_;
+  }
+  streams_.err.flush();
+}
+
+void Progress::message(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (events_) {
+    streams_.out << nlohmann::json{{"event", "message"}, {"text", text}}.dump() << std::endl;
+    return;
+  }
+  erase_live();
+  streams_.err << text << "\n";
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,37 @@
+// What a run shows while it goes on: one live line per running step on a terminal, and a settled line per finished one everywhere.
+#pragma once
+
+#include <mutex>
+
+#include "cli/output.h"
+#include "run/report.h"
+
+namespace weir::cli {
+
+/// The settled line of a step:
+///   ✓ sales/orders_daily [2026-07-05]  merge  12,408 rows (+311 ~27 =12,070)  v42  5 tests  0.42 s
+std::string settled_line(const run::StepReport& step, const Streams& streams);
+
+/// Writes to `err`. With `events`, NDJSON of events to `out` instead. Threads: safe.
+class Progress : public run::Listener {
+ public:
+  Progress(Streams& streams, bool quiet, bool events) : streams_(streams), quiet_(quiet), events_(events) {}
+  void started(std::size_t steps) override;
+  void step_started(const std::string& label) override;
+  void step_ended(const run::StepReport& step) override;
+  void tick(const std::vector<Running>& running, std::size_t ended, std::size_t total) override;
+  void message(const std::string& text) override;
+  /// Takes the live lines away.
+  void clear();
+
+ private:
+  void erase_live();
+
+  std::mutex mutex_;
+  Streams& streams_;
+  bool quiet_;
+  bool events_;
+  std::size_t live_lines_ = 0;
+};
+
+}  // namespace weir::cli

@@ -1,0 +1,106 @@
+// Commands that read the project and no data: check, ls, explain, version.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "duck/database.h"
+#include "ops/list.h"
+#include "ops/workspace.h"
+#include "text/render.h"
+
+namespace weir::cli {
+namespace {
+
+text::SourceText sources_of(const Project& project) {
+  return [&project](std::string_view path) -> std::optional<std::string_view> {
+    const Source* found = project.source(path);
+    if (found == nullptr) return std::nullopt;
+    return found->text;
+  };
+}
+
+std::size_t count(const Diagnostics& all, Severity severity) {
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [=](const Diagnostic& d) { return d.severity == severity; }));
+}
+
+}  // namespace
+
+Exit check_command(const Args& args, Streams& streams) {
+  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  auto checked = ops::check(*workspace);
+  if (!checked) return refuse(checked.error(), workspace->loaded(), streams);
+  const Project& project = *workspace->loaded();
+  const std::size_t errors = count(*checked, Severity::Error);
+  if (args.flag("json")) {
+    streams.out << nlohmann::json{{"models", project.models.size()}, {"errors", errors}, {"warnings", count(*checked, Severity::Warning)},
+                                  {"diagnostics", text::render_json(*checked, sources_of(project))}}.dump(2)
+                << "\n";
+  } else {
+    print(*checked, &project, streams);
+    if (!args.flag("quiet"))
+      streams.err << fmt::format("{} model{}, {} error{}, {} warning{}\n", project.models.size(), project.models.size() == 1 ? "" : "s", errors,
+                                 errors == 1 ? "" : "s", count(*checked, Severity::Warning), count(*checked, Severity::Warning) == 1 ? "" : "s");
+  }
+  return errors == 0 ? Exit::Done : Exit::Misuse;
+}
+
+Exit ls_command(const Args& args, Streams& streams) {
+  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  std::vector<std::string> select = args.list("selector");
+  for (const std::string& more : args.list("select")) select.push_back(more);
+  const auto listed = ops::list(*workspace, select, args.list("exclude"));
+  if (!listed) return refuse(listed.error(), workspace->loaded(), streams);
+  if (args.flag("json")) {
+    nlohmann::json models = nlohmann::json::array();
+    for (const Model* model : *listed) {
+      nlohmann::json one{{"model", model->path}, {"file", model->source->path}, {"plane", name_of(model->plane)}, {"strategy", name_of(model->strategy)}, {"tags", model->tags}};
+      if (model->target) one["asset"] = model->target->uri();
+      if (model->partitioning) one["partitioned"] = calendar::name_of(model->partitioning->kind);
+      one["tests"] = model->tests.size();
+      models.push_back(std::move(one));
+    }
+    streams.out << nlohmann::json{{"models", models}}.dump(2) << "\n";
+    return Exit::Done;
+  }
+  std::vector<std::vector<std::string>> rows{{"model", "plane", "strategy", "asset"}};
+  for (const Model* model : *listed) {
+    std::string strategy = model->plane == Plane::Manual ? std::string() : std::string(name_of(model->strategy));
+    if (model->partitioning) strategy += fmt::format(" {}", calendar::name_of(model->partitioning->kind));
+    rows.push_back({model->path, std::string(name_of(model->plane)), strategy, model->target ? model->target->uri() : ""});
+  }
+  print_table(rows, streams);
+  return Exit::Done;
+}
+
+Exit explain_command(const Args& args, Streams& streams) {
+  const auto wanted = args.text("code");
+  bool found = false;
+  nlohmann::json all = nlohmann::json::array();
+  for (const Code code : all_codes()) {
+    if (wanted && name_of(code) != *wanted) continue;
+    found = true;
+    if (args.flag("json")) all.push_back({{"code", name_of(code)}, {"title", title_of(code)}, {"explanation", explanation_of(code)}});
+    else if (wanted) streams.out << fmt::format("{}: {}\n\n{}\n", name_of(code), title_of(code), explanation_of(code));
+    else streams.out << fmt::format("{}  {}\n", name_of(code), title_of(code));
+  }
+  if (!found) {
+    streams.err << fmt::format("error: there is no code {}\nhint: `weir explain` lists all codes\n", *wanted);
+    return Exit::Misuse;
+  }
+  if (args.flag("json")) streams.out << all.dump(2) << "\n";
+  return Exit::Done;
+}
+
+Exit version_command(const Args& args, Streams& streams) {
+  if (args.flag("json"))
+    streams.out << nlohmann::json{{"weir", ops::version()}, {"duckdb", duck::Database::version()}}.dump() << "\n";
+  else
+    streams.out << fmt::format("weir {} (DuckDB {})\n", ops::version(), duck::Database::version());
+  return Exit::Done;
+}
+
+}  // namespace weir::cli

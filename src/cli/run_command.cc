@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "ops/run.h"
+
+namespace weir::cli {
+namespace {
+
+std::atomic<bool> g_stop{false};
+
+void on_signal(int) {
+  if (g_stop.exchange(true)) _exit(static_cast<int>(Exit::Interrupted));
+}
+
+ops::RunRequest request_of(const Args& args) {
+  ops::RunRequest request;
+  request.options.environment = args.text("env", "prod");
+  request.options.command = args.line;
+  request.options.atomic = args.flag("atomic");
+  request.options.no_wait = args.flag("no-wait");
+  request.options.force = args.flag("force");
+  request.options.full_refresh = args.flag("full-refresh");
+  request.options.jobs = std::atoi(args.text("jobs", "0").c_str());
+  request.select = args.list("selector");
+  for (const std::string& more : args.list("select")) request.select.push_back(more);
+  request.exclude = args.list("exclude");
+  request.from = args.text("from");
+  request.to = args.list("to");
+  request.partition = args.text("partition");
+  request.at = args.text("at");
+  request.arguments = args.list("arg");
+  return request;
+}
+
+std::string_view word_of(plan::Action action) {
+  switch (action) {
+    case plan::Action::Build: return "build";
+    case plan::Action::Fresh: return "fresh";
+    case plan::Action::Skip: return "skip";
+  }
+  return "build";
+}
+
+Exit show_plan(ops::Workspace& workspace, const Args& args, Streams& streams) {
+  const auto dry = ops::dry_run(workspace, request_of(args));
+  if (!dry) return refuse(dry.error(), workspace.loaded(), streams);
+  print(dry->warnings, workspace.loaded(), streams);
+  nlohmann::json order = nlohmann::json::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const plan::Step& step : dry->planned.plan.steps) {
+    nlohmann::json one{{"model", step.model->path}, {"action", word_of(step.action)}, {"reason", step.reason}};
+    if (!step.slice.empty()) one["partition"] = step.slice;
+    order.push_back(std::move(one));
+    const std::string label = step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
+    rows.push_back({fmt::format("{:>4}", step.id + 1), label, std::string(word_of(step.action)), step.reason});
+  }
+  if (args.flag("json")) {
+    streams.out << nlohmann::json{{"order", order}}.dump(2) << "\n";
+    return Exit::Done;
+  }
+  rows.insert(rows.begin(), {"   #", "model", "action", "reason"});
+  print_table(rows, streams);
+  return Exit::Done;
+}
+
+/// `--full-refresh` drops what histories and appended tables hold: it asks, unless told not to.
+bool confirmed(const Args& args, Streams& streams) {
+  if (!args.flag("full-refresh") || args.flag("yes")) return true;
+  if (!::isatty(STDIN_FILENO)) {
+    streams.err << "error: --full-refresh drops what the selected tables hold\nhint: add --yes to say that this is meant\n";
+    return false;
+  }
+  streams.err << "--full-refresh drops what the selected tables hold, histories included. Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes" || answer == "Y";
+}
+
+std::string summary_of(const run::RunReport& report) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const run::StepReport& step : report.steps) ++counts[run::name_of(step.status)];
+  std::string text;
+  for (const auto& [status, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, status);
+  return fmt::format("run {} {}: {}", report.run, report.status, text.empty() ? "nothing selected" : text);
+}
+
+}  // namespace
+
+std::atomic<bool>& stop_requested() {
+  static const bool installed = [] {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    return true;
+  }();
+  (void)installed;
+  return g_stop;
+}
+
+Exit run_command(const Args& args, Streams& streams) {
+  std::atomic<bool>& stop = stop_requested();
+  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  if (args.flag("dry-run")) return show_plan(*workspace, args, streams);
+  if (!confirmed(args, streams)) return Exit::Misuse;
+  Progress progress(streams, args.flag("quiet"), args.flag("events"));
+  const auto outcome = ops::run(*workspace, request_of(args), progress, stop);
+  progress.clear();
+  if (!outcome) {
+    const Exit exit = refuse(outcome.error(), workspace->loaded(), streams);
+    return stop.load() ? Exit::Interrupted : exit;
+  }
+  print(outcome->warnings, workspace->loaded(), streams);
+  for (const run::StepReport& step : outcome->report.steps)
+    if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace->loaded(), streams);
+  if (args.flag("json")) streams.out << run::to_json_text(outcome->report) << "\n";
+  else if (args.flag("events")) streams.out << nlohmann::json{{"event", "run_ended"}, {"run", outcome->report.run}, {"status", outcome->report.status}}.dump() << "\n";
+  else if (!args.flag("quiet")) streams.err << summary_of(outcome->report) << "\n";
+  if (outcome->report.status == "cancelled") return Exit::Interrupted;
+  return outcome->report.status == "done" ? Exit::Done : Exit::Failed;
+}
+
+}  // namespace weir::cli

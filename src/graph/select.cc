@@ -1,0 +1,245 @@
+#include "graph/select.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "text/suggest.h"
+
+namespace weir {
+namespace {
+
+using Indexes = std::set<std::size_t>;
+
+constexpr std::size_t kAll = static_cast<std::size_t>(-1);
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+std::string short_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// `*` and `?` stay within a folder, `**` crosses them.
+bool matches(std::string_view pattern, std::string_view path) {
+  if (pattern.empty()) return path.empty();
+  if (pattern.starts_with("**")) {
+    std::string_view rest = pattern.substr(2);
+    if (rest.starts_with('/') && matches(rest.substr(1), path)) return true;
+    for (std::size_t i = 0; i <= path.size(); ++i)
+      if (matches(rest, path.substr(i))) return true;
+    return false;
+  }
+  if (pattern.front() == '*') {
+    for (std::size_t i = 0; i <= path.size(); ++i) {
+      if (matches(pattern.substr(1), path.substr(i))) return true;
+      if (i < path.size() && path[i] == '/') return false;
+    }
+    return false;
+  }
+  if (path.empty()) return false;
+  if (pattern.front() != '?' && pattern.front() != path.front()) return false;
+  if (pattern.front() == '?' && path.front() == '/') return false;
+  return matches(pattern.substr(1), path.substr(1));
+}
+
+Diagnostic unknown(const Graph& graph, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Model& model : graph.models()) {
+    known.push_back(model.path);
+    known.push_back(short_name(model.path));
+  }
+  Diagnostic found{.code = Code::W2010, .message = fmt::format("no model is called {}", name)};
+  const auto near = text::nearest(name, known);
+  found.hint = near ? fmt::format("did you mean {}?", *near) : "`weir ls` lists the models";
+  return found;
+}
+
+Result<std::size_t> index_named(const Graph& graph, const std::string& name) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < graph.models().size(); ++i) {
+    if (graph.models()[i].path == name) return i;
+    if (short_name(graph.models()[i].path) == name) found.push_back(i);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty()) return fail(unknown(graph, name));
+  std::string candidates;
+  for (const std::size_t i : found) candidates += (candidates.empty() ? "" : ", ") + graph.models()[i].path;
+  return fail(Diagnostic{.code = Code::W2011, .message = fmt::format("several models are called {}: {}", name, candidates), .hint = "write the whole path"});
+}
+
+/// A model by name, or the model that produces an asset URI.
+Result<std::size_t> end_named(const Graph& graph, const std::string& name) {
+  if (const auto asset = parse_asset(name); asset && !asset->name.empty()) {
+    if (const Model* producer = graph.producer(*asset)) return graph.index_of(producer->path);
+    return fail(unknown(graph, name));
+  }
+  return index_named(graph, name);
+}
+
+Result<Indexes> named(const Graph& graph, const std::string& name) {
+  Indexes found;
+  const auto& models = graph.models();
+  const bool is_glob = name.find_first_of("*?") != std::string::npos;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const Model& model = models[i];
+    bool is_meant = false;
+    if (name.starts_with("tag:")) is_meant = std::find(model.tags.begin(), model.tags.end(), name.substr(4)) != model.tags.end();
+    else if (name.starts_with("folder:")) is_meant = model.path.starts_with(name.substr(7) + "/") || folder_of(model.path) == name.substr(7);
+    else if (is_glob) is_meant = matches(name, model.path);
+    if (is_meant) found.insert(i);
+  }
+  if (is_glob || name.starts_with("tag:") || name.starts_with("folder:")) {
+    if (found.empty()) return fail(Diagnostic{.code = Code::W2010, .message = fmt::format("{} selects no model", name), .hint = "`weir ls` lists the models"});
+    return found;
+  }
+  WEIR_TRY(const std::size_t one, index_named(graph, name));
+  found.insert(one);
+  return found;
+}
+
+template <class Next>
+Indexes reach(const Indexes& start, std::size_t steps, Next next) {
+  Indexes reached = start;
+  std::deque<std::pair<std::size_t, std::size_t>> open;
+  for (const std::size_t i : start) open.emplace_back(i, 0);
+  while (!open.empty()) {
+    const auto [at, depth] = open.front();
+    open.pop_front();
+    if (steps != kAll && depth == steps) continue;
+    for (const std::size_t other : next(at))
+      if (reached.insert(other).second) open.emplace_back(other, depth + 1);
+  }
+  return reached;
+}
+
+Indexes above(const Graph& graph, const Indexes& start, std::size_t steps) {
+  return reach(start, steps, [&graph](std::size_t i) -> const std::vector<std::size_t>& { return graph.producers_of(i); });
+}
+Indexes below(const Graph& graph, const Indexes& start, std::size_t steps) {
+  return reach(start, steps, [&graph](std::size_t i) -> const std::vector<std::size_t>& { return graph.readers_of(i); });
+}
+
+/// One part: "2+name+1".
+Result<Indexes> part(const Graph& graph, std::string_view text) {
+  std::optional<std::size_t> up;
+  std::optional<std::size_t> down;
+  std::size_t digits = 0;
+  while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) != 0) ++digits;
+  if (digits < text.size() && text[digits] == '+') {
+    up = digits == 0 ? kAll : std::stoul(std::string(text.substr(0, digits)));
+    text.remove_prefix(digits + 1);
+  }
+  std::size_t tail = text.size();
+  while (tail > 0 && std::isdigit(static_cast<unsigned char>(text[tail - 1])) != 0) --tail;
+  if (tail > 0 && text[tail - 1] == '+') {
+    down = tail == text.size() ? kAll : std::stoul(std::string(text.substr(tail)));
+    text = text.substr(0, tail - 1);
+  }
+  WEIR_TRY(const Indexes found, named(graph, std::string(text)));
+  Indexes all = found;
+  if (up) all.merge(above(graph, found, *up));
+  if (down) all.merge(below(graph, found, *down));
+  return all;
+}
+
+Result<Indexes> entry(const Graph& graph, const std::string& text) {
+  std::optional<Indexes> all;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const auto comma = std::min(text.find(',', begin), text.size());
+    WEIR_TRY(const Indexes found, part(graph, std::string_view(text).substr(begin, comma - begin)));
+    if (!all) {
+      all = found;
+    } else {
+      Indexes both;
+      std::set_intersection(all->begin(), all->end(), found.begin(), found.end(), std::inserter(both, both.end()));
+      all = both;
+    }
+    begin = comma + 1;
+  }
+  return *all;
+}
+
+Result<Indexes> entries(const Graph& graph, const std::vector<std::string>& texts) {
+  Indexes all;
+  Diagnostics problems;
+  for (const std::string& text : texts) {
+    // One argument may hold several selectors, separated by spaces.
+    std::size_t begin = text.find_first_not_of(' ');
+    while (begin != std::string::npos) {
+      const auto end = std::min(text.find(' ', begin), text.size());
+      auto found = entry(graph, text.substr(begin, end - begin));
+      if (found) all.merge(*found);
+      else problems.insert(problems.end(), found.error().begin(), found.error().end());
+      begin = text.find_first_not_of(' ', end);
+    }
+  }
+  if (!problems.empty()) return fail(std::move(problems));
+  return all;
+}
+
+std::string names_of(const Graph& graph, const Indexes& indexes) {
+  std::string names;
+  for (const std::size_t i : indexes) names += (names.empty() ? "" : ", ") + graph.models()[i].path;
+  return names;
+}
+
+/// The models between --from and --to.
+Result<Indexes> between(const Graph& graph, const Selection& selection, Diagnostics& warnings) {
+  Indexes everything;
+  Indexes roots;
+  for (std::size_t i = 0; i < graph.models().size(); ++i) {
+    everything.insert(i);
+    if (graph.producers_of(i).empty()) roots.insert(i);
+  }
+  Indexes ends;
+  for (const std::string& name : selection.to) {
+    WEIR_TRY(const std::size_t end, end_named(graph, name));
+    ends.insert(end);
+  }
+  Indexes start;
+  if (selection.from) {
+    WEIR_TRY(const std::size_t from, index_named(graph, *selection.from));
+    start.insert(from);
+  } else {
+    const Indexes leading = above(graph, ends, kAll);
+    std::set_intersection(roots.begin(), roots.end(), leading.begin(), leading.end(), std::inserter(start, start.end()));
+    if (start.size() > 1)
+      return fail(Diagnostic{.code = Code::W2013, .message = fmt::format("several models lead to the end: {}", names_of(graph, start)), .hint = "say where to start with --from, or select with +NAME"});
+  }
+  const Indexes reachable = below(graph, start, kAll);
+  if (selection.to.empty()) return reachable;
+  Indexes reached_ends;
+  for (const std::size_t end : ends) {
+    if (reachable.contains(end)) reached_ends.insert(end);
+    else warnings.push_back({.code = Code::W2014, .severity = Severity::Warning, .message = fmt::format("{} does not lie downstream of {}; it is left out", graph.models()[end].path, names_of(graph, start))});
+  }
+  const Indexes leading = above(graph, reached_ends, kAll);
+  Indexes chosen = start;
+  std::set_intersection(reachable.begin(), reachable.end(), leading.begin(), leading.end(), std::inserter(chosen, chosen.end()));
+  return chosen;
+}
+
+}  // namespace
+
+Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings) {
+  Indexes chosen;
+  if (!selection.select.empty()) {
+    WEIR_TRY(chosen, entries(graph, selection.select));
+  } else {
+    for (std::size_t i = 0; i < graph.models().size(); ++i) chosen.insert(i);
+  }
+  if (selection.from || !selection.to.empty()) {
+    WEIR_TRY(const Indexes path, between(graph, selection, warnings));
+    std::erase_if(chosen, [&path](std::size_t i) { return !path.contains(i); });
+  }
+  WEIR_TRY(const Indexes excluded, entries(graph, selection.exclude));
+  std::set<std::string> paths;
+  for (const std::size_t i : chosen)
+    if (!excluded.contains(i)) paths.insert(graph.models()[i].path);
+  return paths;
+}
+
+}  // namespace weir

@@ -1,0 +1,55 @@
+// Looking at data and at what is known of it: queries, versions, the ledger.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/workspace.h"
+
+namespace weir::ops {
+
+struct QueryRequest {
+  std::string sql;
+  std::optional<std::int64_t> limit;
+  /// csv, json or parquet: written by DuckDB to `output` ("/dev/stdout" for standard output). Empty: rows come back as text.
+  std::string format;
+  std::string output;
+};
+
+struct QueryResult {
+  std::vector<duck::Column> columns;
+  /// Rows as text; nothing for NULL. Empty when a format was asked for.
+  std::vector<std::vector<std::optional<std::string>>> rows;
+  /// True if more rows were there than the limit let through.
+  bool is_cut = false;
+};
+
+/// Runs one read-only statement with the default lake as current catalog and every lake by its name.
+/// Errors: W8010 not one SELECT, the gate's, W4001 the engine's.
+Result<QueryResult> query(Workspace& workspace, const QueryRequest& request);
+
+struct History {
+  std::string asset;  // URI; empty: the whole lake
+  std::vector<lake::VersionRecord> versions;
+};
+/// Versions of an asset (of the default lake if nothing is named), newest first.
+Result<History> history(Workspace& workspace, const std::optional<std::string>& asset, std::size_t limit);
+
+/// One slice as `weir status` shows it.
+struct SliceStatus {
+  std::string slice;
+  /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it).
+  std::string status;
+  state::SliceRecord record;
+};
+struct AssetStatus {
+  std::string model;
+  std::string asset;
+  std::vector<SliceStatus> slices;
+};
+/// The ledger of the named asset, or of all models. With a range, missing partitions of a time kind are listed too.
+Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment, const std::optional<std::string>& asset,
+                                        const std::optional<std::string>& from, const std::optional<std::string>& to);
+
+}  // namespace weir::ops

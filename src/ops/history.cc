@@ -1,0 +1,25 @@
+#include "ops/data.h"
+
+namespace weir::ops {
+
+Result<History> history(Workspace& workspace, const std::optional<std::string>& asset, std::size_t limit) {
+  History history;
+  WEIR_TRY(const Config* config, workspace.config());
+  std::optional<Asset> wanted;
+  if (asset) {
+    WEIR_TRY(wanted, workspace.asset_named(*asset));
+    history.asset = wanted->uri();
+  }
+  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
+  const std::string place = wanted ? wanted->place : config->default_lake().name;
+  if (config->lake(place) == nullptr)
+    return fail(Diagnostic{.code = Code::W2012, .message = "there is no lake " + place, .hint = "weir.yaml lists the lakes"});
+  const lake::Lake& lake = lakes->lake(place);
+  WEIR_TRY(duck::Connection connection, lakes->connect());
+  WEIR_TRY(history.versions, lake.history(connection, wanted, limit));
+  if (wanted && history.versions.empty())
+    return fail(Diagnostic{.code = Code::W2012, .message = wanted->uri() + " has no versions", .hint = "run the model that produces it: weir run"});
+  return history;
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,20 @@
+// What the project holds: listing and checking.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ops/workspace.h"
+
+namespace weir::ops {
+
+/// weir's own version, for example "0.1.0".
+std::string version();
+
+/// The selected models in the graph's order. Errors: an invalid project, an unknown selector.
+Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& select, const std::vector<std::string>& exclude);
+
+/// Everything there is to say about the project, sorted: parsing, shape, references, the gate, the graph, and sources that the lakes do not have.
+Result<Diagnostics> check(Workspace& workspace);
+
+}  // namespace weir::ops

@@ -1,0 +1,68 @@
+#include "ops/run.h"
+
+#include <fmt/format.h>
+
+#include "graph/select.h"
+
+namespace weir::ops {
+namespace {
+
+/// "name=value" for all models, "model:name=value" for one.
+Result<std::map<std::string, std::map<std::string, std::string>>> arguments_of(const Project& project, const std::vector<std::string>& texts) {
+  std::map<std::string, std::map<std::string, std::string>> arguments;
+  for (const std::string& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(Diagnostic{.code = Code::W8003, .message = fmt::format("--arg {} is not name=value", text), .hint = "--arg name=value, or --arg model:name=value"});
+    std::string name = text.substr(0, equals);
+    std::string scope;
+    if (const auto colon = name.find(':'); colon != std::string::npos) {
+      WEIR_TRY(const Model* model, find_model(project, name.substr(0, colon)));
+      scope = model->path;
+      name = name.substr(colon + 1);
+    }
+    arguments[scope][name] = text.substr(equals + 1);
+  }
+  return arguments;
+}
+
+Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request, Diagnostics& warnings) {
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Project* project, workspace.project());
+  for (const Diagnostic& found : project->diagnostics)
+    if (found.severity == Severity::Warning) warnings.push_back(found);
+  run::RunRequest resolved;
+  resolved.options = request.options;
+  if (resolved.options.jobs <= 0) resolved.options.jobs = project->config.jobs;
+  WEIR_TRY(resolved.selected, select(*graph, {request.select, request.exclude, request.from, request.to}, warnings));
+  resolved.partition = request.partition;
+  resolved.at = request.at;
+  WEIR_TRY(resolved.arguments, arguments_of(*project, request.arguments));
+  return resolved;
+}
+
+}  // namespace
+
+Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener, std::atomic<bool>& stop) {
+  RunOutcome outcome;
+  WEIR_TRY(const run::RunRequest resolved, resolve(workspace, request, outcome.warnings));
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Project* project, workspace.project());
+  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(true));
+  WEIR_TRY(state::Store* store, workspace.store());
+  WEIR_TRY(outcome.report, run::run(*project, *graph, *lakes, *store, resolved, listener, stop));
+  return outcome;
+}
+
+Result<DryRun> dry_run(Workspace& workspace, const RunRequest& request) {
+  DryRun dry;
+  WEIR_TRY(const run::RunRequest resolved, resolve(workspace, request, dry.warnings));
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Project* project, workspace.project());
+  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
+  WEIR_TRY(state::Store* store, workspace.store());
+  WEIR_TRY(dry.planned, run::plan_run(*project, *graph, *lakes, *store, resolved));
+  return dry;
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,40 @@
+// `weir run`: select, plan, and build.
+#pragma once
+
+#include <atomic>
+
+#include "ops/workspace.h"
+#include "run/run.h"
+
+namespace weir::ops {
+
+struct RunRequest {
+  run::RunOptions options;
+  std::vector<std::string> select;
+  std::vector<std::string> exclude;
+  std::optional<std::string> from;
+  std::vector<std::string> to;
+  std::optional<std::string> partition;
+  std::optional<std::string> at;
+  /// "name=value" or "model:name=value".
+  std::vector<std::string> arguments;
+};
+
+struct RunOutcome {
+  run::RunReport report;
+  /// `--to` that are not downstream of `--from`, and the like.
+  Diagnostics warnings;
+};
+
+/// Errors: an invalid project, an unknown selector, W8003 a malformed --arg, and what prevents running at all.
+Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener, std::atomic<bool>& stop);
+
+struct DryRun {
+  run::Planned planned;
+  Diagnostics warnings;
+};
+
+/// The numbered order with reasons; touches nothing.
+Result<DryRun> dry_run(Workspace& workspace, const RunRequest& request);
+
+}  // namespace weir::ops

@@ -1,0 +1,12 @@
+// `weir state rebuild`
+#pragma once
+
+#include "ops/workspace.h"
+#include "run/recovery.h"
+
+namespace weir::ops {
+
+/// Makes the ledger anew from the lakes' commit records, and says what only the state knew.
+Result<run::Rebuilt> rebuild_state(Workspace& workspace, run::Listener& listener);
+
+}  // namespace weir::ops

@@ -1,0 +1,84 @@
+#include "plan/fingerprint.h"
+
+#include <algorithm>
+
+#include "io/hash.h"
+
+namespace weir::plan {
+namespace {
+
+/// Part of the text that is hashed, so that a new way of making fingerprints is a decision and not an accident.
+constexpr std::string_view kVersion = "weir fingerprint 1";
+
+/// Collects named values so that no two different lists give the same text.
+class Digest {
+ public:
+  void add(std::string_view name, std::string_view value) {
+    text_ += std::to_string(name.size()) + ':' + std::string(name) + '=' + std::to_string(value.size()) + ':' + std::string(value) + ';';
+  }
+  void add(std::string_view name, const std::vector<std::string>& values) {
+    add(name, std::to_string(values.size()));
+    for (const std::string& value : values) add(name, value);
+  }
+  std::string hex() const { return io::sha256_hex(text_).substr(0, 16); }
+
+ private:
+  std::string text_{kVersion};
+};
+
+void add_options(Digest& digest, const Model& model) {
+  digest.add("plane", name_of(model.plane));
+  digest.add("strategy", name_of(model.strategy));
+  digest.add("target", model.target ? model.target->key() : "");
+  digest.add("key", model.key);
+  digest.add("duplicates", name_of(model.duplicates));
+  digest.add("order", model.order);
+  digest.add("track", model.track);
+  digest.add("deletes", model.deletes_close ? "close" : "");
+  digest.add("hash", model.keep_hash ? "true" : "");
+  digest.add("time_column", model.time_column);
+  digest.add("interval", model.interval);
+  digest.add("lookback", model.lookback);
+  digest.add("path", model.file_path);
+  digest.add("format", model.file_format);
+  std::vector<std::string> environments = model.environments;
+  std::sort(environments.begin(), environments.end());
+  digest.add("environments", environments);
+  if (model.partitioning) {
+    const calendar::Partitioning& partitioning = *model.partitioning;
+    digest.add("partitioned", calendar::name_of(partitioning.kind));
+    digest.add("tz", partitioning.tz);
+    digest.add("format", partitioning.format);
+    digest.add("partition key", partitioning.key_path);
+  }
+  for (const Argument& argument : model.arguments) {
+    digest.add("argument", argument.name);
+    digest.add("type", argument.type);
+    digest.add("default", argument.default_value.value_or(""));
+    digest.add("has default", argument.default_value ? "yes" : "no");
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::string> fingerprints(const Graph& graph) {
+  std::map<std::string, std::string> all;
+  for (std::size_t i = 0; i < graph.models().size(); ++i) {
+    const Model& model = graph.models()[i];
+    Digest digest;
+    add_options(digest, model);
+    for (const parse::Statement& statement : model.script.statements) digest.add("statement", statement.canonical);
+    // A manual script's other statements have no tree: their text counts.
+    if (model.plane == Plane::Manual)
+      for (const parse::Statement& statement : model.script.statements)
+        digest.add("text", std::string_view(model.source->text).substr(statement.span.begin, statement.span.size()));
+    std::vector<std::string> inputs;
+    for (const std::size_t producer : graph.producers_of(i)) inputs.push_back(all.at(graph.models()[producer].path));
+    std::sort(inputs.begin(), inputs.end());
+    digest.add("input", inputs);
+    all.emplace(model.path, digest.hex());
+  }
+  return all;
+}
+
+}  // namespace weir::plan

@@ -1,0 +1,15 @@
+// The definition fingerprint: what a model's data depends on, in 16 hexadecimal digits.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "graph/graph.h"
+
+namespace weir::plan {
+
+/// Fingerprints of all models by path: first 16 digits of SHA-256 over the canonical query and setup, the options that change data, and the sorted
+/// fingerprints of the inputs. Not in it: tests, descriptions, owner, tags, schedule.
+std::map<std::string, std::string> fingerprints(const Graph& graph);
+
+}  // namespace weir::plan

@@ -1,0 +1,181 @@
+#include "plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/hash.h"
+
+namespace weir::plan {
+namespace {
+
+/// Values of a model's arguments: what was given for it, else for all, else the default.
+std::map<std::string, std::string> arguments_of(const Model& model, const Options& options) {
+  std::map<std::string, std::string> values;
+  for (const Argument& argument : model.arguments) {
+    if (argument.default_value) values[argument.name] = *argument.default_value;
+    for (const std::string& scope : {std::string(), model.path}) {
+      const auto given = options.arguments.find(scope);
+      if (given == options.arguments.end()) continue;
+      const auto value = given->second.find(argument.name);
+      if (value != given->second.end()) values[argument.name] = value->second;
+    }
+  }
+  return values;
+}
+
+std::string hash_of(const std::map<std::string, std::string>& values) {
+  if (values.empty()) return {};
+  std::string text;
+  for (const auto& [name, value] : values) text += fmt::format("{}:{}={}:{};", name.size(), name, value.size(), value);
+  return io::xxh3_hex(text);
+}
+
+Result<void> check_arguments(const Graph& graph, const std::set<std::string>& selected, const Options& options) {
+  Diagnostics problems;
+  for (const auto& [scope, values] : options.arguments) {
+    for (const auto& [name, value] : values) {
+      const bool declared = std::any_of(graph.models().begin(), graph.models().end(), [&](const Model& model) {
+        return selected.contains(model.path) && (scope.empty() || scope == model.path) &&
+               std::any_of(model.arguments.begin(), model.arguments.end(), [&](const Argument& a) { return a.name == name; });
+      });
+      if (declared) continue;
+      Diagnostic found{.code = Code::W8004};
+      found.message = scope.empty() ? fmt::format("no selected model declares an argument `{}`", name)
+                                    : fmt::format("the model {} declares no argument `{}`", scope, name);
+      found.hint = fmt::format("declare it in the header: -- ${} (type)", name);
+      problems.push_back(std::move(found));
+    }
+  }
+  if (!problems.empty()) return fail(std::move(problems));
+  return {};
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// The asset whose changes count for an input: a `_current` view shows its history's rows.
+std::string changes_key(const Asset& input, const Graph& graph) {
+  const Model* producer = graph.producer(input);
+  return producer != nullptr && producer->target ? producer->target->key() : input.key();
+}
+
+std::string not_there_yet(const Model& model) {
+  return fmt::format("the plane `{}` is not there yet", name_of(model.plane));
+}
+
+}  // namespace
+
+const state::SliceRecord* World::slice(const std::string& asset, const std::string& slice_name) const {
+  const auto found = slices.find({asset, slice_name});
+  return found == slices.end() ? nullptr : &found->second;
+}
+
+Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected,
+                       const std::map<std::string, std::string>& fingerprints, const World& world, const Options& options) {
+  WEIR_CHECK(check_arguments(graph, selected, options));
+  Plan plan;
+  std::map<std::size_t, std::size_t> step_of_model;
+  for (std::size_t i = 0; i < graph.models().size(); ++i) {
+    const Model& model = graph.models()[i];
+    if (!selected.contains(model.path) || model.is_macro_library) continue;
+    Step step;
+    step.id = plan.steps.size();
+    step.model = &model;
+    step.arguments = arguments_of(model, options);
+    step.arguments_hash = hash_of(step.arguments);
+    if (const auto print = fingerprints.find(model.path); print != fingerprints.end()) step.fingerprint = print->second;
+    for (const std::size_t producer : graph.producers_of(i))
+      if (const auto at = step_of_model.find(producer); at != step_of_model.end()) step.reads.push_back(at->second);
+    std::sort(step.reads.begin(), step.reads.end());
+
+    const auto partition = options.partitions.find(model.path);
+    if (model.plane != Plane::Managed && model.plane != Plane::Manual) {
+      step.action = Action::Skip;
+      step.reason = not_there_yet(model);
+      step.is_blocking = true;
+    } else if (partition != options.partitions.end() && !partition->second.skipped.empty()) {
+      step.action = Action::Skip;
+      step.reason = partition->second.skipped;
+    } else {
+      if (partition != options.partitions.end()) step.slice = partition->second.value;
+      const auto reason = reason_to_build(step, plan, world, options.force || options.full_refresh, {});
+      step.action = reason ? Action::Build : Action::Fresh;
+      step.reason = reason.value_or("nothing that it depends on has changed");
+    }
+    step_of_model.emplace(i, step.id);
+    for (const Asset& output : outputs_of(model)) plan.producers.emplace(output.key(), step.id);
+    for (const Reference& reference : model.references)
+      plan.change_keys.emplace(reference.asset.key(), changes_key(reference.asset, graph));
+    plan.steps.push_back(std::move(step));
+  }
+  return plan;
+}
+
+namespace {
+
+/// Why one input recorded in the ledger counts as changed, or nothing.
+std::optional<std::string> input_changed(const state::InputRecord& input, const Plan& plan, const World& world) {
+  if (input.asset.starts_with("file:")) {
+    const std::string file = input.asset.substr(5);
+    const auto now = world.files.find(file);
+    if (now == world.files.end() || !now->second || *now->second != input.version) return fmt::format("file {} changed", file);
+    return std::nullopt;
+  }
+  const auto lake = world.lakes.find(input.asset.substr(std::string("ducklake://").size(), input.asset.find('/', 11) - 11));
+  if (lake == world.lakes.end()) return fmt::format("the version of {} is not known", input.asset);
+  const auto key = plan.change_keys.find(input.asset);
+  const auto changed = lake->second.changed.find(key == plan.change_keys.end() ? input.asset : key->second);
+  const std::int64_t version = std::stoll(input.version);
+  if (version < lake->second.since) return fmt::format("the version of {} is not known", input.asset);
+  if (changed != lake->second.changed.end() && changed->second > version)
+    return fmt::format("{} changed in version {}", input.asset, changed->second);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, const World& world, bool force,
+                                           const std::map<std::size_t, std::int64_t>& ended) {
+  const Model& model = *step.model;
+  if (force) return "asked for with --force";
+  if (model.plane == Plane::Manual) return "manual scripts always run";
+  if (model.strategy == Strategy::Append) return "append always runs";
+  if (model.is_volatile) return "its query calls a function whose result may change at any time";
+  if (!model.files) return "its query reads a file whose name is not constant";
+  const std::string key = model.target->key();
+  const state::SliceRecord* record = world.slice(key, step.slice);
+  if (record == nullptr) return "first build";
+  if (record->status != "materialized") return fmt::format("the last run {}", record->status == "failed" ? "failed" : "did not finish");
+  if (record->fingerprint != step.fingerprint) return "its definition changed";
+  if (record->arguments_hash != step.arguments_hash) return "its arguments changed";
+  for (const std::size_t producer : step.reads) {
+    const Step& upstream = plan.steps[producer];
+    if (upstream.action == Action::Fresh || ended.contains(producer)) continue;
+    return fmt::format("{} is built in this run", upstream.model->path);
+  }
+  for (const std::string& file : *model.files) {
+    const auto now = world.files.find(file);
+    if (now == world.files.end() || !now->second) return fmt::format("the identity of file {} is not known", file);
+    const bool recorded = std::any_of(record->inputs.begin(), record->inputs.end(),
+                                      [&](const state::InputRecord& input) { return input.asset == "file:" + file; });
+    if (!recorded) return fmt::format("it did not read file {} before", file);
+  }
+  for (const state::InputRecord& input : record->inputs)
+    if (auto reason = input_changed(input, plan, world)) return reason;
+  // Somebody else wrote to the target: what the ledger says of its slices is unproven.
+  const auto lake = world.lakes.find(lower(model.target->place));
+  if (lake != world.lakes.end()) {
+    const auto changed = lake->second.changed.find(key);
+    std::int64_t ours = record->snapshot_id.value_or(0);
+    for (auto slice = world.slices.lower_bound({key, ""}); slice != world.slices.end() && slice->first.first == key; ++slice)
+      ours = std::max(ours, slice->second.snapshot_id.value_or(0));
+    if (changed != lake->second.changed.end() && changed->second > ours)
+      return fmt::format("somebody else wrote to it in version {}", changed->second);
+  }
+  return std::nullopt;
+}
+
+}  // namespace weir::plan

@@ -1,0 +1,24 @@
+// A model's statements as they are run: references spliced to where the data is, tokens and arguments filled in.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "parse/splice.h"
+#include "project/model.h"
+
+namespace weir {
+
+/// Where a reference is to be read: SQL of a relation (a quoted name).
+using WhereToRead = std::function<std::string(const Reference&)>;
+
+/// Renders statement `index` of a model that weir computes. ATTACH, USE, INSTALL and LOAD become nothing: their aliases are spliced away.
+/// `arguments` holds values by name; a declared argument that is absent is NULL. `$partition` and the token are `partition`.
+parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where, const std::string& partition,
+                                const std::map<std::string, std::string>& arguments);
+
+/// Renders a statement of a manual script: as written, with arguments and `$partition` bound.
+parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition, const std::map<std::string, std::string>& arguments);
+
+}  // namespace weir

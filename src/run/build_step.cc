@@ -1,0 +1,282 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "audit/audit.h"
+#include "io/clock.h"
+#include "plan/files.h"
+#include "project/partition_macro.h"
+#include "project/render.h"
+#include "run/step.h"
+
+namespace weir::run {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// Statements of the model rendered for this run: references to where the data is, tokens and arguments filled in.
+class Renderer {
+ public:
+  Renderer(Session& session, StepWork& work) : session_(session), work_(work) {}
+
+  /// Requires: images' mutex held shared, the lakes in `versions` pinned by the caller's transaction.
+  parse::Spliced render(std::size_t statement, const std::map<std::string, std::int64_t>& versions) {
+    const auto where = [&](const Reference& reference) { return relation_of(reference, versions); };
+    return splice_statement(*work_.step->model, statement, where, work_.step->slice, work_.step->arguments);
+  }
+
+ private:
+  std::string relation_of(const Reference& reference, const std::map<std::string, std::int64_t>& versions) {
+    const lake::Lake& lake = session_.lakes.lake(reference.asset.place);
+    const auto version = versions.find(lake.name());
+    const std::int64_t pinned = version == versions.end() ? 0 : version->second;
+    std::optional<Images::Found> image;
+    if (!reference.has_at) image = session_.images.find(reference.asset, pinned);
+    note_input(reference.asset, image, pinned);
+    if (image) return image->relation.text();
+    return duck::Sql("{}", lake.readable(reference.asset.schema, reference.asset.name)).text();
+  }
+
+  void note_input(const Asset& asset, const std::optional<Images::Found>& image, std::int64_t pinned) {
+    if (!seen_.insert(asset.key()).second) return;
+    work_.report.inputs.push_back({asset, pinned, {}});
+    if (image && image->step) work_.staged_inputs.push_back({*image->step, work_.report.inputs.size() - 1});
+  }
+
+  Session& session_;
+  StepWork& work_;
+  std::set<std::string> seen_;
+};
+
+std::string label_of(const StepWork& work) {
+  return work.step->slice.empty() ? work.step->model->path : fmt::format("{} [{}]", work.step->model->path, work.step->slice);
+}
+
+Diagnostic engine_failure(const std::string& doing, const duck::Failure& failure) {
+  return lake::explain(Code::W4001, doing, failure);
+}
+
+/// Lakes that the step reads in committed form, or through an image that reads its target.
+std::set<std::string> lakes_to_pin(const Session& session, const Model& model) {
+  std::set<std::string> names;
+  for (const Reference& reference : model.references)
+    if (reference.has_at || session.images.needs_pin(reference.asset))
+      names.insert(session.lakes.lake(reference.asset.place).name());
+  return names;
+}
+
+struct Rendered {
+  std::vector<parse::Spliced> setup;
+  parse::Spliced query;
+};
+
+/// Pins and renders under one shared lock, see images.h. The transaction must have begun.
+Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connection& connection) {
+  const Model& model = *work.step->model;
+  const std::shared_lock lock(session.images.mutex());
+  std::map<std::string, std::int64_t> versions;
+  for (const std::string& name : lakes_to_pin(session, model)) {
+    WEIR_TRY(versions[name], session.lakes.lake(name).current_version(connection));
+  }
+  work.report.inputs.clear();
+  work.staged_inputs.clear();
+  Renderer renderer(session, work);
+  Rendered rendered;
+  for (duck::Sql& macro : partition_macros(model)) rendered.setup.push_back(parse::Spliced::generated(std::move(macro)));
+  for (std::size_t i = 0; i + 1 < model.script.statements.size(); ++i) {
+    parse::Spliced statement = renderer.render(i, versions);
+    if (!statement.text().empty()) rendered.setup.push_back(std::move(statement));
+  }
+  rendered.query = renderer.render(model.script.statements.size() - 1, versions);
+  return rendered;
+}
+
+Result<build::Stage> compute_stage(Session& session, StepWork& work) {
+  const Model& model = *work.step->model;
+  WEIR_TRY(duck::Connection connection, session.lakes.connect());
+  const Running::Watch watch(session.running, label_of(work), "computing", connection);
+  auto transaction = duck::Transaction::begin(connection);
+  if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
+  WEIR_TRY(Rendered rendered, pin_and_render(session, work, connection));
+  work.setup.clear();
+  for (const parse::Spliced& statement : rendered.setup) work.setup.push_back(statement.sql());
+  const state::SliceRecord* earlier = session.world.slice(model.target->key(), work.step->slice);
+  build::StageRequest request{.model = model,
+                              .partition = work.step->slice,
+                              .run = session.run,
+                              .step = work.step->id,
+                              .setup = std::move(rendered.setup),
+                              .query = std::move(rendered.query),
+                              .target = work.target,
+                              .lake = session.lake_of(model),
+                              .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
+                              .follows_query = model.strategy == Strategy::Replace && !model.partitioning,
+                              .scratch_folder = session.project.config.temp_folder};
+  WEIR_TRY(build::Stage stage, build::compute(connection, request));
+  if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the stage", done.error()));
+  return stage;
+}
+
+/// Content of the slice that the ledger proves for the target's current version.
+std::optional<build::Content> recorded_content(const Session& session, const StepWork& work) {
+  const state::SliceRecord* record = session.world.slice(work.step->model->target->key(), work.step->slice);
+  if (record == nullptr || !work.target.exists || record->content.empty()) return std::nullopt;
+  if (!record->snapshot_id || *record->snapshot_id != work.target.version) return std::nullopt;
+  return build::content_from_json(record->content);
+}
+
+Result<void> observe_target(Session& session, StepWork& work, duck::Connection& connection) {
+  const Asset& target = *work.step->model->target;
+  const lake::Lake& lake = session.lake_of(*work.step->model);
+  WEIR_TRY(const std::int64_t version, lake.current_version(connection));
+  WEIR_TRY(auto states, lake.observe(connection, {target}, version));
+  work.target = std::move(states.at(target.key()));
+  return {};
+}
+
+Result<void> prepare_effect(Session& session, StepWork& work, duck::Connection& clean) {
+  const Running::Watch watch(session.running, label_of(work), "comparing", clean);
+  if (work.effect) publish::discard(clean, *work.effect);
+  auto transaction = duck::Transaction::begin(clean);
+  if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
+  WEIR_TRY(work.effect, publish::prepare(clean, prepare_request(session, work)));
+  if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the after-image", done.error()));
+  work.report.counts = work.effect->counts;
+  work.report.rows = work.effect->rows;
+  return {};
+}
+
+/// Where the audit reads an asset: as the step itself would. The after-image of the step's own target is given separately.
+Result<duck::Sql> audit_relation(Session& session, const Asset& asset) {
+  const std::shared_lock lock(session.images.mutex());
+  if (auto image = session.images.find(asset, 0)) return image->relation;
+  return duck::Sql("{}", session.lakes.lake(asset.place).readable(asset.schema, asset.name));
+}
+
+Result<void> audit_relations(Session& session, StepWork& work, duck::Connection& clean, duck::Sql slice, duck::Sql table, bool published) {
+  const Model& model = *work.step->model;
+  if (model.tests.empty()) return {};
+  const Running::Watch watch(session.running, label_of(work), "auditing", clean);
+  const auto begin = steady_clock::now();
+  const Config& config = session.project.config;
+  const audit::AuditRequest request{
+      .model = model,
+      .slice = std::move(slice),
+      .table = std::move(table),
+      .columns = work.effect->columns,
+      .partition = work.step->slice,
+      .custom_tests = session.project.custom_tests,
+      .resolve = [&session](const Asset& asset) { return audit_relation(session, asset); },
+      .setup = work.setup,
+      .samples = config.samples,
+      .private_columns = config.private_columns};
+  auto verdicts = audit::audit(clean, [&session] { return session.lakes.connect(); }, request);
+  work.report.ms.audit += millis_since(begin);
+  if (!verdicts) return fail(std::move(verdicts).error());
+  work.report.tests = std::move(*verdicts);
+  const bool complete = work.report.tests.size() == model.tests.size();
+  if (complete && std::none_of(work.report.tests.begin(), work.report.tests.end(), [](const auto& v) { return v.blocks(); })) return {};
+  Diagnostic found{.code = Code::W5001, .path = model.source->path};
+  found.message = audit::failure_message(work.report.tests, model, work.step->slice, published);
+  if (!complete) found.message += fmt::format("\n  only {} of {} tests came back", work.report.tests.size(), model.tests.size());
+  return fail(std::move(found));
+}
+
+Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean) {
+  return audit_relations(session, work, clean, work.effect->slice_image, work.effect->table_image, false);
+}
+
+/// Readers of the run may read the step's after-image from now on.
+void show_image(Session& session, const StepWork& work) {
+  const Model& model = *work.step->model;
+  const bool stands_alone = model.strategy == Strategy::Replace && !model.partitioning;
+  const std::unique_lock lock(session.images.mutex());
+  if (!work.effect->changes && !stands_alone) return;  // the committed table is what it will be
+  session.images.add(*model.target, {work.step->id, work.effect->table_image, stands_alone, std::nullopt});
+  if (!model.is_history()) return;
+  Asset current = *model.target;
+  current.name += "_current";
+  session.images.add(current, {work.step->id, work.effect->slice_image, false, std::nullopt});
+}
+
+Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
+  const Model& model = *work.step->model;
+  work.target = session.targets.at(model.target->key());
+  for (const std::string& file : model.files.value_or(std::vector<std::string>{}))
+    if (auto identity = plan::file_identity(session.project.config.root, file)) work.file_inputs.push_back({"file:" + file, *identity});
+  const auto begin = steady_clock::now();
+  auto stage = compute_stage(session, work);
+  work.report.ms.compute = millis_since(begin);
+  if (!stage) return fail(std::move(stage).error());
+  work.stage = std::move(*stage);
+  work.report.bytes = work.stage->bytes;
+  work.report.notes.insert(work.report.notes.end(), work.stage->notes.begin(), work.stage->notes.end());
+  if (work.stage->drift.any()) work.report.drift = work.stage->drift;
+  WEIR_CHECK(prepare_effect(session, work, clean));
+  work.report.notes.insert(work.report.notes.end(), work.effect->warnings.begin(), work.effect->warnings.end());
+  if (!audits_after(session, model)) WEIR_CHECK(audit_effect(session, work, clean));
+  return {};
+}
+
+}  // namespace
+
+publish::PrepareRequest prepare_request(Session& session, StepWork& work) {
+  const Model& model = *work.step->model;
+  return {.model = model,
+          .stage = *work.stage,
+          .lake = session.lake_of(model),
+          .target = work.target,
+          .recorded = recorded_content(session, work),
+          .effective_micros = session.effective_micros,
+          .always_commit = session.project.config.always_commit || session.options.full_refresh,
+          .prefix = fmt::format("e{}", work.step->id)};
+}
+
+bool audits_after(const Session& session, const Model& model) {
+  return model.audit ? *model.audit == AuditWhen::After : session.project.config.audit_after;
+}
+
+std::int64_t millis_since(steady_clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - begin).count();
+}
+
+void fail_step(Session& session, StepWork& work, Diagnostics problems) {
+  work.report.status = session.stop.load() ? Status::Cancelled : Status::Failed;
+  work.report.error.clear();
+  for (const Diagnostic& problem : problems) work.report.error += (work.report.error.empty() ? "" : "\n") + problem.message;
+  work.report.reason = session.stop.load() ? "interrupted" : "it failed";
+  work.report.errors = std::move(problems);
+}
+
+void build_step(Session& session, StepWork& work, duck::Connection& clean) {
+  if (auto done = build(session, work, clean); !done) {
+    fail_step(session, work, std::move(done).error());
+    if (work.effect) publish::discard(clean, *work.effect);
+    if (work.stage) build::discard(clean, *work.stage, false);
+    return;
+  }
+  work.report.status = work.effect->changes ? Status::Materialized : Status::Unchanged;
+  if (!audits_after(session, *work.step->model)) show_image(session, work);
+}
+
+Result<void> prepare_again(Session& session, StepWork& work, duck::Connection& clean) {
+  WEIR_CHECK(observe_target(session, work, clean));
+  WEIR_CHECK(prepare_effect(session, work, clean));
+  if (!audits_after(session, *work.step->model)) WEIR_CHECK(audit_effect(session, work, clean));
+  return {};
+}
+
+void audit_published(Session& session, StepWork& work, duck::Connection& clean) {
+  const Model& model = *work.step->model;
+  const duck::TableName table = session.lake_of(model).readable(model.target->schema, model.target->name);
+  duck::Sql slice("{}", table);
+  if (model.partitioning)
+    slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(work.step->slice));
+  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE is_current)", table);
+  if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), true); !done)
+    fail_step(session, work, std::move(done).error());
+}
+
+}  // namespace weir::run

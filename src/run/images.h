@@ -1,0 +1,55 @@
+// Where an asset is to be read while a run goes on: a stage or after-image of a step of this run, or the committed table.
+//
+// An after-image such as "the table plus the appended rows" is true only until its commit: afterwards the table holds those rows already.
+// Therefore a reader first pins the version of every lake in its transaction and then asks, both under a shared lock, and the publisher
+// holds the lock exclusively from COMMIT until the new version is noted here. So a reader sees the image and the table of before the commit,
+// or the table of after it, never a mix.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+
+#include "duck/sql.h"
+#include "lake/lakes.h"
+#include "project/asset.h"
+
+namespace weir::run {
+
+class Images {
+ public:
+  struct Image {
+    std::size_t step = 0;
+    duck::Sql relation;
+    /// True for a relation that does not read its target (the stage of a whole-table replace): right before and after the commit.
+    bool stands_alone = false;
+    /// The version of the commit that published it.
+    std::optional<std::int64_t> published;
+  };
+
+  /// What a reader got.
+  struct Found {
+    duck::Sql relation;
+    /// The step whose image it is; nothing: the committed table.
+    std::optional<std::size_t> step;
+  };
+
+  std::shared_mutex& mutex() { return mutex_; }
+
+  /// Requires: the mutex is held (shared suffices for `find`, exclusive for the others).
+  void add(const Asset& asset, Image image) { images_[asset.key()] = std::move(image); }
+  void remove_step(std::size_t step);
+  void set_published(std::size_t step, std::int64_t version);
+
+  /// The image that a transaction pinned at `version` of the asset's lake has to read; nothing: read the committed table.
+  std::optional<Found> find(const Asset& asset, std::int64_t version) const;
+  /// True if the asset's image reads its target, so that the reader must pin the lake's version.
+  bool needs_pin(const Asset& asset) const;
+
+ private:
+  std::shared_mutex mutex_;
+  std::map<std::string, Image> images_;
+};
+
+}  // namespace weir::run

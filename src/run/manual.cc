@@ -1,0 +1,89 @@
+// Manual scripts: run as written, in an instance of their own, where their aliases are real attachments: the lakes read-write under their
+// locks. weir records the slice, the run, the time, and the versions that the script's commits made.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "io/installation.h"
+#include "project/render.h"
+#include "run/step.h"
+
+namespace weir::run {
+namespace {
+
+constexpr std::int64_t kMostRows = 1000;
+
+/// Lakes that the script attaches, and the lake of its target; sorted, so that two scripts never wait for each other in a circle.
+std::set<std::string> lakes_of(const Session& session, const Model& model) {
+  std::set<std::string> names{session.lake_of(model).name()};
+  for (const parse::Statement& statement : model.script.statements) {
+    if (statement.kind != parse::StatementKind::Attach) continue;
+    if (const auto asset = parse_asset(statement.attach_uri); asset && asset->kind == AssetKind::Lake)
+      names.insert(session.lakes.lake(asset->place).name());
+  }
+  return names;
+}
+
+Result<std::int64_t> newest_version(Session& session, const lake::Lake& lake) {
+  WEIR_TRY(duck::Connection connection, session.lakes.connect());
+  return lake.current_version(connection);
+}
+
+/// Runs the statements one by one; the last one's rows become the result.
+Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& instance) {
+  WEIR_TRY(duck::Connection connection, instance.connect());
+  const Model& model = *work.step->model;
+  const Running::Watch watch(session.running, model.path, "running", connection);
+  for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
+    const parse::Statement& statement = model.script.statements[i];
+    if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load) continue;
+    if (statement.kind == parse::StatementKind::Attach) {
+      WEIR_CHECK(instance.attach_alias(connection, statement.attach_uri, statement.alias));
+      continue;
+    }
+    const parse::Spliced rendered = splice_manual(model, i, work.step->slice, work.step->arguments);
+    const bool is_result = statement.kind == parse::StatementKind::Result && i + 1 == model.script.statements.size();
+    if (is_result) {
+      auto rows = connection.query(duck::Sql("SELECT coalesce(json_group_array(json(row)), '[]') FROM (SELECT to_json(result) AS row FROM ({}) AS result LIMIT {})",
+                                             rendered.sql(), kMostRows));
+      if (!rows) return fail(build::explain(rows.error(), model, rendered));
+      work.report.result_json = rows->text(0, 0);
+    } else if (auto done = connection.execute(rendered.sql()); !done) {
+      return fail(build::explain(done.error(), model, rendered));
+    }
+  }
+  return {};
+}
+
+Result<void> run_script(Session& session, StepWork& work) {
+  const Model& model = *work.step->model;
+  const lake::Lake& target = session.lake_of(model);
+  std::vector<std::unique_ptr<lake::LakeLock>> locks;
+  for (const std::string& name : lakes_of(session, model)) {
+    WEIR_TRY(auto lock, session.lakes.lake(name).lock(session.stop));
+    locks.push_back(std::move(lock));
+  }
+  if (work.lease) WEIR_CHECK(session.store.check({*work.lease}));
+  WEIR_TRY(const std::int64_t before, newest_version(session, target));
+  WEIR_TRY(const auto instance, lake::Lakes::open(session.project.config, {.extension_folder = io::extension_folder()}));
+  auto outcome = run_statements(session, work, *instance);
+  WEIR_TRY(const std::int64_t after, newest_version(session, target));
+  for (std::int64_t version = before + 1; version <= after; ++version) work.report.versions.push_back(version);
+  if (outcome) return {};
+  Diagnostics problems = std::move(outcome).error();
+  if (!work.report.versions.empty())
+    problems.front().hint = fmt::format("the script wrote versions {}–{} of lake {} before it failed", before + 1, after, target.name());
+  return fail(std::move(problems));
+}
+
+}  // namespace
+
+void run_manual(Session& session, StepWork& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto done = run_script(session, work);
+  work.report.ms.compute = millis_since(begin);
+  if (!done) return fail_step(session, work, std::move(done).error());
+  work.report.status = Status::Materialized;
+}
+
+}  // namespace weir::run

@@ -1,0 +1,62 @@
+#include "run/observe.h"
+
+#include <algorithm>
+
+#include "plan/files.h"
+
+namespace weir::run {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// The oldest version per lake that some ledger row names: changes before it can't matter.
+std::map<std::string, std::int64_t> oldest_versions(const plan::World& world) {
+  std::map<std::string, std::int64_t> oldest;
+  const auto note = [&oldest](const std::string& key, std::int64_t version) {
+    constexpr std::string_view kScheme = "ducklake://";
+    if (!key.starts_with(kScheme)) return;
+    const std::string lake = key.substr(kScheme.size(), key.find('/', kScheme.size()) - kScheme.size());
+    const auto [at, is_new] = oldest.emplace(lake, version);
+    if (!is_new) at->second = std::min(at->second, version);
+  };
+  for (const auto& [slice, record] : world.slices) {
+    for (const state::InputRecord& input : record.inputs)
+      if (!input.asset.starts_with("file:")) note(input.asset, std::stoll(input.version));
+    if (record.snapshot_id) note(record.asset, *record.snapshot_id);
+  }
+  return oldest;
+}
+
+}  // namespace
+
+Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected, lake::Lakes& lakes,
+                            state::Store& store, const std::string& environment) {
+  plan::World world;
+  WEIR_TRY(std::vector<state::SliceRecord> slices, store.slices(environment, std::nullopt));
+  for (state::SliceRecord& slice : slices) {
+    auto key = std::make_pair(slice.asset, slice.slice);
+    world.slices.emplace(std::move(key), std::move(slice));
+  }
+  for (const Model& model : graph.models()) {
+    if (!selected.contains(model.path) || !model.files) continue;
+    for (const std::string& file : *model.files)
+      if (!world.files.contains(file)) world.files.emplace(file, plan::file_identity(project.config.root, file));
+  }
+  const auto oldest = oldest_versions(world);
+  WEIR_TRY(duck::Connection connection, lakes.connect());
+  for (const lake::Lake& lake : lakes.all()) {
+    const auto since = oldest.find(lower(lake.name()));
+    plan::World::LakeView view;
+    view.since = since == oldest.end() ? 0 : since->second;
+    WEIR_TRY(auto changes, lake.changes_after(connection, view.since));
+    view.newest = changes.newest;
+    view.changed = std::move(changes.tables);
+    world.lakes.emplace(lower(lake.name()), std::move(view));
+  }
+  return world;
+}
+
+}  // namespace weir::run

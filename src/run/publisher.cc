@@ -1,0 +1,239 @@
+#include "run/publisher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "base/failpoint.h"
+#include "lake/commit.h"
+#include "run/record.h"
+
+namespace weir::run {
+namespace {
+
+constexpr int kMostPreparations = 5;
+constexpr int kGroupFailuresBeforeSingly = 2;
+
+bool reads(const StepWork& reader, const StepWork& producer) {
+  return std::find(reader.step->reads.begin(), reader.step->reads.end(), producer.step->id) != reader.step->reads.end();
+}
+
+std::vector<Asset> targets_of(const std::vector<StepWork*>& members) {
+  std::vector<Asset> targets;
+  for (const StepWork* member : members) targets.push_back(*member->step->model->target);
+  return targets;
+}
+
+std::string message_of(const std::vector<StepWork*>& members) {
+  const auto label = [](const StepWork& work) {
+    return work.step->slice.empty() ? work.step->model->path : fmt::format("{} [{}]", work.step->model->path, work.step->slice);
+  };
+  std::string message = label(*members.front());
+  if (members.size() > 1) message += fmt::format(" and {} more", members.size() - 1);
+  return message;
+}
+
+Diagnostic engine_failure(const std::string& doing, const duck::Failure& failure) {
+  return lake::explain(Code::W6020, doing, failure);
+}
+
+std::string author() {
+  const char* user = std::getenv("USER");
+  return user != nullptr ? user : "weir";
+}
+
+Failed still_moving(const StepWork& work) {
+  Diagnostic found{.code = Code::W6030, .path = work.step->model->source->path};
+  found.message = fmt::format("others kept writing to {} while this run tried to publish; nothing was published",
+                              work.step->model->target->uri());
+  found.hint = "run it again when the other writer is done";
+  return fail(std::move(found));
+}
+
+void skip_reader(StepWork& reader, const StepWork& producer) {
+  reader.report.status = Status::Skipped;
+  reader.report.reason = fmt::format("{} failed", producer.step->model->path);
+}
+
+}  // namespace
+
+void Publisher::publish(const lake::Lake& lake, std::vector<StepWork*> members, bool all_or_none) {
+  std::vector<StepWork*> group = members;
+  int failures = 0;
+  while (!group.empty()) {
+    const std::size_t before = group.size();
+    const Round round = try_once(lake, group, all_or_none);
+    if (round == Round::Done) break;
+    if (round == Round::Failed && group.size() < before) ++failures;
+    if (failures >= kGroupFailuresBeforeSingly && group.size() > 1) {
+      go_singly(lake, group);
+      break;
+    }
+  }
+  record(members);
+}
+
+/// Each member in a commit of its own, producers first.
+void Publisher::go_singly(const lake::Lake& lake, const std::vector<StepWork*>& members) {
+  std::set<const StepWork*> gone;
+  for (StepWork* member : members) {
+    const auto producer = std::find_if(gone.begin(), gone.end(), [&](const StepWork* g) { return reads(*member, *g); });
+    if (producer != gone.end()) {
+      skip_reader(*member, **producer);
+      gone.insert(member);
+      continue;
+    }
+    std::vector<StepWork*> single{member};
+    while (!single.empty() && try_once(lake, single, false) != Round::Done) {
+    }
+    if (single.empty()) gone.insert(member);
+  }
+}
+
+/// One attempt at one commit. Members that can't go are taken out of `members`, their reports say why.
+Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWork*>& members, bool all_or_none) {
+  const bool any_change = std::any_of(members.begin(), members.end(), [](const StepWork* m) { return m->effect->changes; });
+  if (!any_change) {
+    finish(members, std::nullopt);
+    return Round::Done;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  failpoint("before_lock");
+  for (int preparation = 0;; ++preparation) {
+    auto lock = lake.lock(session_.stop);
+    if (!lock) return fail_all(members, std::move(lock).error());
+    if (auto held = check_fences(members); !held) return fail_all(members, std::move(held).error());
+    std::vector<StepWork*> moved;
+    if (auto found = moved_since(lake, members); !found) return fail_all(members, std::move(found).error());
+    else moved = std::move(*found);
+    if (moved.empty()) {
+      StepWork* culprit = nullptr;
+      auto version = write_and_commit(lake, **lock, members, culprit);
+      for (StepWork* member : members) member->report.ms.commit = millis_since(begin);
+      if (version) {
+        finish(members, *version);
+        return Round::Done;
+      }
+      if (culprit == nullptr) return fail_all(members, std::move(version).error());
+      take_out(members, *culprit, std::move(version).error(), all_or_none);
+      return Round::Failed;
+    }
+    // Somebody else committed to a target since its effect was prepared: outside the lock, look again and audit again.
+    lock->reset();
+    for (StepWork* member : moved) {
+      Result<void> again = preparation < kMostPreparations ? prepare_again(session_, *member, reader_) : Result<void>(still_moving(*member));
+      if (again.has_value()) continue;
+      take_out(members, *member, std::move(again).error(), all_or_none);
+      return Round::Again;
+    }
+  }
+}
+
+/// Members whose target has another version than the one their effect was prepared against.
+Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members) {
+  auto transaction = duck::Transaction::begin(reader_);
+  if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
+  WEIR_TRY(base_version_, lake.current_version(reader_));
+  WEIR_TRY(const auto states, lake.observe(reader_, targets_of(members), base_version_));
+  std::vector<StepWork*> moved;
+  for (StepWork* member : members) {
+    const lake::TableState& now = states.at(member->step->model->target->key());
+    if (now.exists != member->target.exists || (now.exists && now.version != member->effect->target_version)) moved.push_back(member);
+  }
+  return moved;
+}
+
+Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members,
+                                                 StepWork*& culprit) {
+  auto transaction = duck::Transaction::begin(writer_);
+  if (!transaction) return fail(engine_failure("cannot begin to write", transaction.error()));
+  const Running::Watch watch(session_.running, fmt::format("lake {}", lake.name()), "committing", writer_);
+  lake::CommitRecord commit{.token = state::new_run_id(), .run = session_.run, .environment = session_.options.environment};
+  const std::int64_t started = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  for (StepWork* member : members) {
+    member->token = commit.token;
+    resolve_inputs(*member);
+    if (!member->effect->changes) continue;
+    commit.steps.push_back(commit_step(*member));
+    failpoint("before_write");
+    auto written = publish::write(writer_, prepare_request(session_, *member), *member->effect, members.size() == 1);
+    if (!written) {
+      culprit = member;
+      transaction->rollback();
+      (void)lake.remove_strays(reader_, member->target.folder, started);
+      return fail(std::move(written).error());
+    }
+    failpoint("after_write");
+  }
+  if (auto held = check_fences(members); !held) return fail(std::move(held).error());
+  if (!lock.is_held()) return fail(Diagnostic{.code = Code::W6104, .message = fmt::format("the writers' lock of lake {} was lost before the commit; nothing was published", lake.name())});
+  const std::unique_lock images(session_.images.mutex());
+  failpoint("before_commit");
+  WEIR_TRY(const std::optional<std::int64_t> version,
+           lake::commit(writer_, lake, std::move(*transaction), commit, author(), message_of(members), base_version_));
+  failpoint("after_commit");
+  for (StepWork* member : members)
+    if (member->effect->changes) session_.images.set_published(member->step->id, version.value_or(base_version_));
+  return version.value_or(base_version_);
+}
+
+Result<void> Publisher::check_fences(const std::vector<StepWork*>& members) {
+  std::vector<state::Lease> leases;
+  for (const StepWork* member : members)
+    if (member->lease) leases.push_back(*member->lease);
+  return session_.store.check(leases);
+}
+
+Publisher::Round Publisher::fail_all(std::vector<StepWork*>& members, const Diagnostics& problems) {
+  for (StepWork* member : members) fail_step(session_, *member, problems);
+  members.clear();
+  return Round::Failed;
+}
+
+/// The culprit fails, and every member that read its stage, directly or not, is skipped; the rest stays.
+void Publisher::take_out(std::vector<StepWork*>& members, StepWork& culprit, Diagnostics problems, bool all_or_none) {
+  fail_step(session_, culprit, std::move(problems));
+  std::set<const StepWork*> gone{&culprit};
+  for (StepWork* member : members) {
+    if (gone.contains(member)) continue;
+    const auto producer = std::find_if(gone.begin(), gone.end(), [&](const StepWork* g) { return reads(*member, *g); });
+    if (producer == gone.end() && !all_or_none) continue;
+    skip_reader(*member, producer == gone.end() ? culprit : **producer);
+    gone.insert(member);
+  }
+  std::erase_if(members, [&gone](StepWork* member) { return gone.contains(member); });
+}
+
+void Publisher::finish(std::vector<StepWork*>& members, std::optional<std::int64_t> version) {
+  for (StepWork* member : members) {
+    StepReport& report = member->report;
+    report.status = member->effect->changes ? Status::Materialized : Status::Unchanged;
+    report.reason = member->effect->changes ? "" : "the result equals what the table holds";
+    if (member->effect->changes) report.snapshot_id = version;
+    else if (member->target.exists) report.snapshot_id = member->target.version;
+    member->published = member->effect->changes;
+    versions_[member->step->id] = report.snapshot_id.value_or(base_version_);
+  }
+  for (StepWork* member : members) resolve_inputs(*member);
+}
+
+/// Inputs taken from steps of this run are recorded with the version of those steps' commits.
+void Publisher::resolve_inputs(StepWork& work) {
+  for (StepWork::StagedInput& staged : work.staged_inputs) {
+    const auto version = versions_.find(staged.step);
+    if (version == versions_.end()) continue;
+    staged.version = version->second;
+    work.report.inputs[staged.input].version = version->second;
+  }
+}
+
+void Publisher::record(const std::vector<StepWork*>& members) {
+  failpoint("before_record");
+  if (auto done = record_steps(session_, members); !done)
+    for (const Diagnostic& problem : done.error()) session_.listener.message(problem.message);
+  failpoint("after_record");
+}
+
+}  // namespace weir::run

@@ -1,0 +1,18 @@
+// Turns what steps did into rows of the state store and steps of a commit record.
+#pragma once
+
+#include <vector>
+
+#include "lake/commit.h"
+#include "run/session.h"
+#include "run/step.h"
+
+namespace weir::run {
+
+/// The step's part of the lake's commit record.
+lake::CommittedStep commit_step(const StepWork& work);
+
+/// Writes outcomes of ended steps to the state store in one transaction: ledger, schema versions, tests, steps.
+Result<void> record_steps(Session& session, const std::vector<StepWork*>& ended);
+
+}  // namespace weir::run

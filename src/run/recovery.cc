@@ -1,0 +1,205 @@
+#include "run/recovery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/failpoint.h"
+#include "lake/commit.h"
+#include "state/liveness.h"
+
+namespace weir::run {
+namespace {
+
+using SliceKey = std::pair<std::string, std::string>;
+using Ledger = std::map<SliceKey, state::SliceRecord>;
+
+Result<Ledger> ledger_of(state::Store& store, const std::string& environment) {
+  WEIR_TRY(std::vector<state::SliceRecord> rows, store.slices(environment, std::nullopt));
+  Ledger ledger;
+  for (state::SliceRecord& row : rows) ledger.emplace(SliceKey{row.asset, row.slice}, std::move(row));
+  return ledger;
+}
+
+state::SliceRecord slice_from(const lake::CommitRecord& commit, const lake::CommittedStep& step, const lake::VersionRecord& version) {
+  state::SliceRecord slice;
+  slice.environment = commit.environment;
+  slice.asset = step.asset;
+  slice.slice = step.slice;
+  slice.status = "materialized";
+  slice.fingerprint = step.definition;
+  slice.arguments_hash = step.arguments_hash;
+  slice.run = commit.run;
+  slice.model = step.model;
+  slice.snapshot_id = version.version;
+  slice.rows = step.rows;
+  slice.updated = version.time;
+  slice.tests_passed = step.tests_passed;
+  slice.content = step.content;
+  for (const auto& [asset, input] : step.inputs)
+    slice.inputs.push_back({asset, input == lake::kThisCommit ? std::to_string(version.version) : input});
+  return slice;
+}
+
+/// The step's row of a run that published and died before it could write it.
+state::StepRecord step_from(const lake::CommitRecord& commit, const lake::CommittedStep& step, const lake::VersionRecord& version) {
+  nlohmann::json result{{"model", step.model}, {"materialized", step.asset}, {"status", "materialized"}, {"strategy", step.strategy},
+                        {"rows", step.rows}, {"snapshot_id", version.version}, {"recovered", true}};
+  if (!step.slice.empty()) result["partition"] = step.slice;
+  for (const auto& [name, count] : step.counts) result[name] = count;
+  state::StepRecord row;
+  row.run = commit.run;
+  row.model = step.model;
+  row.asset = step.asset;
+  row.slice = step.slice;
+  row.status = "materialized";
+  row.token = commit.token;
+  row.finished = version.time;
+  row.result_json = result.dump();
+  return row;
+}
+
+/// Brings the ledger in line with one lake's commit records after its last reconciled version. Returns how many records were new.
+Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connection, state::Store& store) {
+  WEIR_TRY(const std::int64_t reconciled, store.reconciled_version(lake.name()));
+  WEIR_TRY(const std::int64_t newest, lake.current_version(connection));
+  if (newest == reconciled) return 0;
+  WEIR_TRY(const std::vector<lake::VersionRecord> versions, lake.commits_after(connection, reconciled));
+  std::map<std::string, Ledger> ledgers;
+  state::Store::Outcome outcome;
+  std::int64_t applied = 0;
+  for (const lake::VersionRecord& version : versions) {
+    const auto commit = lake::CommitRecord::from_json(version.extra_info);
+    if (!commit) continue;
+    ++applied;
+    if (!ledgers.contains(commit->environment)) {
+      WEIR_TRY(ledgers[commit->environment], ledger_of(store, commit->environment));
+    }
+    Ledger& ledger = ledgers[commit->environment];
+    for (const lake::CommittedStep& step : commit->steps) {
+      const auto known = ledger.find(SliceKey{step.asset, step.slice});
+      const bool is_known = known != ledger.end() && known->second.snapshot_id && *known->second.snapshot_id >= version.version;
+      if (is_known) continue;
+      state::SliceRecord slice = slice_from(*commit, step, version);
+      ledger[SliceKey{step.asset, step.slice}] = slice;
+      outcome.slices.push_back(std::move(slice));
+      outcome.steps.push_back(step_from(*commit, step, version));
+    }
+  }
+  WEIR_CHECK(store.record(outcome));
+  failpoint("recovery_recorded");
+  WEIR_CHECK(store.set_reconciled_version(lake.name(), newest));
+  return applied;
+}
+
+/// Closes a dead run: its steps without a record failed, its files go, its leases are freed.
+Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store& store, duck::Connection& connection, state::RunRecord run,
+                       Listener& listener) {
+  listener.message(fmt::format("run {} ended without finishing; recovering what it left", run.run));
+  WEIR_TRY(const std::vector<state::Lease> leases, store.leases());
+  WEIR_TRY(const Ledger ledger, ledger_of(store, run.environment));
+  state::Store::Outcome outcome;
+  for (const state::Lease& lease : leases) {
+    if (lease.run != run.run) continue;
+    const auto known = ledger.find(SliceKey{lease.asset, lease.slice});
+    if (known != ledger.end() && known->second.run == run.run) continue;
+    state::SliceRecord slice;
+    if (known != ledger.end()) slice = known->second;
+    slice.environment = run.environment;
+    slice.asset = lease.asset;
+    slice.slice = lease.slice;
+    slice.run = run.run;
+    slice.status = "failed";
+    slice.updated = state::now_text();
+    slice.error = "interrupted before it was published";
+    for (const Model& model : project.models) {
+      if (!model.target || model.target->key() != lease.asset) continue;
+      slice.model = model.path;
+      if (model.plane == Plane::Manual) slice.error = "interrupted; it may have written, see the lake's versions";
+    }
+    outcome.slices.push_back(std::move(slice));
+  }
+  WEIR_CHECK(store.record(outcome));
+  static std::atomic<bool> never{false};
+  for (const lake::Lake& lake : lakes.all()) {
+    WEIR_TRY(const auto lock, lake.lock(never));
+    WEIR_TRY(const std::int64_t removed, lake.remove_files(connection, "weir-" + run.run));
+    if (removed > 0) listener.message(fmt::format("removed {} unpublished files of run {} from lake {}", removed, run.run, lake.name()));
+  }
+  failpoint("recovery_cleaned");
+  WEIR_CHECK(store.release(run.run));
+  run.status = "failed";
+  run.finished = state::now_text();
+  WEIR_CHECK(store.put_run(run));
+  state::forget_run(locks_folder(project), run.run);
+  return {};
+}
+
+}  // namespace
+
+std::string locks_folder(const Project& project) { return project.config.root + "/.weir/locks"; }
+
+Result<std::vector<std::string>> dead_runs(const Project& project, state::Store& store) {
+  WEIR_TRY(const std::vector<state::Lease> leases, store.leases());
+  std::vector<std::string> dead = state::dead_runs(locks_folder(project), leases, state::now_text());
+  WEIR_TRY(const std::vector<state::RunRecord> open, store.open_runs());
+  for (const state::RunRecord& run : open) {
+    const bool known = std::find(dead.begin(), dead.end(), run.run) != dead.end();
+    const bool is_ours = run.host == state::host_identity();
+    if (!known && is_ours && state::liveness_of(locks_folder(project), run.run) == state::Liveness::Dead) dead.push_back(run.run);
+  }
+  return dead;
+}
+
+Result<void> recover(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener) {
+  WEIR_TRY(duck::Connection connection, lakes.connect());
+  for (const lake::Lake& lake : lakes.all()) {
+    WEIR_CHECK(reconcile(lake, connection, store));
+  }
+  WEIR_TRY(const std::vector<std::string> dead, dead_runs(project, store));
+  if (dead.empty()) return {};
+  WEIR_TRY(const std::vector<state::RunRecord> open, store.open_runs());
+  for (const state::RunRecord& run : open) {
+    if (std::find(dead.begin(), dead.end(), run.run) == dead.end()) continue;
+    WEIR_CHECK(close_run(project, lakes, store, connection, run, listener));
+  }
+  return {};
+}
+
+Result<void> note_reconciled(Session& session, const RunReport& report) {
+  WEIR_TRY(duck::Connection connection, session.lakes.connect());
+  for (const lake::Lake& lake : session.lakes.all()) {
+    std::set<std::int64_t> ours;
+    for (const StepReport& step : report.steps) {
+      if (step.status == Status::Materialized && step.snapshot_id && parse_asset(step.materialized)->place == lake.name()) ours.insert(*step.snapshot_id);
+    }
+    WEIR_TRY(std::int64_t reconciled, session.store.reconciled_version(lake.name()));
+    const std::int64_t before = reconciled;
+    while (ours.contains(reconciled + 1)) ++reconciled;
+    if (reconciled != before) WEIR_CHECK(session.store.set_reconciled_version(lake.name(), reconciled));
+  }
+  return {};
+}
+
+Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener) {
+  Rebuilt rebuilt;
+  WEIR_TRY(const std::vector<state::SliceRecord> before, store.slices("prod", std::nullopt));
+  WEIR_CHECK(store.clear_ledger());
+  WEIR_TRY(duck::Connection connection, lakes.connect());
+  for (const lake::Lake& lake : lakes.all()) {
+    WEIR_TRY(const std::int64_t commits, reconcile(lake, connection, store));
+    rebuilt.commits += commits;
+  }
+  WEIR_TRY(const std::vector<state::SliceRecord> after, store.slices("prod", std::nullopt));
+  rebuilt.slices = static_cast<std::int64_t>(after.size());
+  for (const state::SliceRecord& slice : before) {
+    const bool kept = std::any_of(after.begin(), after.end(), [&](const state::SliceRecord& s) { return s.asset == slice.asset && s.slice == slice.slice; });
+    if (!kept) rebuilt.only_in_state.push_back(slice.slice.empty() ? slice.asset : fmt::format("{} [{}]", slice.asset, slice.slice));
+  }
+  WEIR_CHECK(recover(project, lakes, store, listener));
+  return rebuilt;
+}
+
+}  // namespace weir::run

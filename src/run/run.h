@@ -1,0 +1,47 @@
+// The walk: observe, plan, claim, build, audit, publish, record. Reads as the list of its passes.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "graph/graph.h"
+#include "lake/lakes.h"
+#include "plan/plan.h"
+#include "project/project.h"
+#include "run/report.h"
+#include "run/session.h"
+#include "state/store.h"
+
+namespace weir::run {
+
+struct RunRequest {
+  RunOptions options;
+  /// Paths of the selected models.
+  std::set<std::string> selected;
+  /// --partition: for every partitioned model of the selection.
+  std::optional<std::string> partition;
+  /// --at: the instant that stands for now, ISO 8601.
+  std::optional<std::string> at;
+  /// "" or a model path -> argument -> value.
+  std::map<std::string, std::map<std::string, std::string>> arguments;
+};
+
+/// A plan with what it was made from; planning touches nothing.
+struct Planned {
+  plan::World world;
+  plan::Plan plan;
+};
+
+/// Observes lakes, files and ledger and plans the selection.
+/// Errors: W8004 unknown argument, W8005 a value that its argument's type does not take, W0153 … a partition value of another kind.
+Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request);
+
+/// Plans, claims the slices that are to be built, and runs them. A report comes back even if steps failed; its status says so.
+/// Errors: what prevents running at all. W6101 with --no-wait: a slice is held by another run.
+Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request,
+                      Listener& listener, std::atomic<bool>& stop);
+
+}  // namespace weir::run

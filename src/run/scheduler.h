@@ -1,0 +1,68 @@
+// Runs a plan: worker threads compute and audit steps whose inputs are readable, one publisher commits them in groups, and the calling
+// thread shows progress and watches for a request to stop.
+#pragma once
+
+#include <condition_variable>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "run/publisher.h"
+#include "run/session.h"
+#include "run/step.h"
+
+namespace weir::run {
+
+class Scheduler {
+ public:
+  explicit Scheduler(Session& session);
+
+  /// Runs every step to its end and returns their reports in the plan's order.
+  /// Errors: only what prevents working at all (no connection to the instance).
+  Result<std::vector<StepReport>> run(std::vector<state::Lease> leases);
+
+ private:
+  enum class Phase {
+    Waiting,     // for its producers
+    Working,     // on a worker
+    Staged,      // computed and audited, may be read, waits for its group
+    Publishing,  // in the group that is being committed
+    Committed,   // published, `audit: after` still to come
+    Ended,
+  };
+  struct Slot {
+    Phase phase = Phase::Waiting;
+    StepWork work;
+    std::chrono::steady_clock::time_point staged_at;
+    /// What read a failed producer must not run.
+    bool broken = false;
+  };
+
+  void work();
+  void publish_groups();
+  void watch();
+  /// The functions below require mutex_ to be held, unless they say otherwise.
+  bool finished() const;
+  /// A step that a worker can take now; marks steps that can't run any more on the way. Requires: mutex_ held.
+  std::optional<std::size_t> next_step();
+  enum class Inputs { Readable, NotYet, Broken };
+  Inputs inputs_of_step(const Slot& slot, std::string& blamed) const;
+  std::optional<std::string> reason_to_build_now(const Slot& slot) const;
+  void begin_step(std::size_t id);
+  void take_step(std::size_t id, duck::Connection& clean);
+  void end_step(std::size_t id);
+  bool group_is_due() const;
+  std::vector<std::size_t> take_group(std::string& lake) const;
+  void cancel_waiting();
+  void fail_rest_of_atomic_run();
+
+  Session& session_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Slot> slots_;
+  std::optional<Publisher> publisher_;
+  Diagnostics broken_;
+};
+
+}  // namespace weir::run

@@ -1,0 +1,51 @@
+// What every step of one run shares: the project, the lakes, the state store, the options, and whether somebody asked to stop.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "graph/graph.h"
+#include "lake/lakes.h"
+#include "plan/plan.h"
+#include "project/project.h"
+#include "run/images.h"
+#include "run/report.h"
+#include "run/running.h"
+#include "state/store.h"
+
+namespace weir::run {
+
+struct RunOptions {
+  std::string environment = "prod";
+  std::string command;
+  int jobs = 2;
+  bool atomic = false;
+  bool no_wait = false;
+  bool force = false;
+  bool full_refresh = false;
+};
+
+struct Session {
+  const Project& project;
+  const Graph& graph;
+  const plan::Plan& plan;
+  const plan::World& world;
+  lake::Lakes& lakes;
+  state::Store& store;
+  Listener& listener;
+  const RunOptions& options;
+  std::string run;
+  /// Effective time of the run, UTC microseconds.
+  std::int64_t effective_micros = 0;
+  std::atomic<bool>& stop;
+  Images images;
+  Running running;
+  /// Targets of the run's steps as they were when it began; key is Asset::key().
+  std::map<std::string, lake::TableState> targets;
+
+  const lake::Lake& lake_of(const Model& model) const { return lakes.lake(model.target->place); }
+};
+
+}  // namespace weir::run
