@@ -1,0 +1,90 @@
+#include "run/test_tables.h"
+
+#include <nlohmann/json.hpp>
+
+#include "calendar/resolve.h"
+#include "io/clock.h"
+#include "project/partition_macro.h"
+#include "project/render.h"
+
+namespace weir::run {
+namespace {
+
+/// Setup of a model for custom tests, with every reference read from the lakes.
+std::vector<duck::Sql> setup_of(const Model& model, const lake::Lakes& lakes, const std::string& partition) {
+  std::vector<duck::Sql> setup = partition_macros(model);
+  const auto where = [&lakes](const Reference& reference) {
+    return duck::Sql("{}", lakes.lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name)).text();
+  };
+  std::map<std::string, std::string> arguments;
+  for (const Argument& argument : model.arguments)
+    if (argument.default_value) arguments[argument.name] = *argument.default_value;
+  for (std::size_t i = 0; i + 1 < model.script.statements.size(); ++i) {
+    const parse::Spliced statement = splice_statement(model, i, where, partition, arguments);
+    if (!statement.text().empty()) setup.push_back(statement.sql());
+  }
+  return setup;
+}
+
+Result<void> test_one(const Project& project, const Model& model, lake::Lakes& lakes, TestedTable& tested) {
+  const lake::Lake& lake = lakes.lake(model.target->place);
+  WEIR_TRY(duck::Connection connection, lakes.connect());
+  WEIR_TRY(const std::int64_t version, lake.current_version(connection));
+  WEIR_TRY(const auto states, lake.observe(connection, {*model.target}, version));
+  const lake::TableState& state = states.at(model.target->key());
+  if (!state.exists) {
+    tested.skipped = "the table does not exist yet";
+    return {};
+  }
+  const duck::TableName table = lake.readable(model.target->schema, model.target->name);
+  duck::Sql slice("{}", table);
+  if (!tested.partition.empty())
+    slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(tested.partition));
+  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE is_current)", table);
+  const audit::AuditRequest request{
+      .model = model,
+      .slice = slice,
+      .table = duck::Sql("{}", table),
+      .columns = state.columns,
+      .partition = tested.partition,
+      .custom_tests = project.custom_tests,
+      .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> { return duck::Sql("{}", lakes.lake(asset.place).readable(asset.schema, asset.name)); },
+      .setup = setup_of(model, lakes, tested.partition),
+      .samples = project.config.samples,
+      .private_columns = project.config.private_columns};
+  WEIR_TRY(tested.verdicts, audit::audit(connection, [&lakes] { return lakes.connect(); }, request));
+  return {};
+}
+
+Result<void> record(state::Store& store, const std::vector<TestedTable>& all) {
+  state::Store::Outcome outcome;
+  for (const TestedTable& tested : all) {
+    for (const audit::Verdict& verdict : tested.verdicts) {
+      const nlohmann::json json = to_json(verdict);
+      outcome.tests.push_back({"", tested.model, parse_asset(tested.asset)->key(), tested.partition, verdict.test, json["status"].get<std::string>(),
+                               json["severity"].get<std::string>(), verdict.violating, verdict.sample_json, verdict.ms, state::now_text()});
+    }
+  }
+  return store.record(outcome);
+}
+
+}  // namespace
+
+Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph, const std::set<std::string>& selected, lake::Lakes& lakes,
+                                             state::Store& store, const std::optional<std::string>& partition) {
+  std::vector<TestedTable> all;
+  for (const Model& model : graph.models()) {
+    if (!selected.contains(model.path) || model.plane != Plane::Managed || model.tests.empty()) continue;
+    TestedTable tested{.model = model.path, .asset = model.target->uri()};
+    if (model.partitioning && partition) {
+      WEIR_TRY(const auto choice, calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));
+      tested.partition = choice.value;
+    }
+    WEIR_CHECK(test_one(project, model, lakes, tested));
+    all.push_back(std::move(tested));
+  }
+  WEIR_CHECK(record(store, all));
+  return all;
+}
+
+}  // namespace weir::run

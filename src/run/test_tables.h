@@ -1,0 +1,31 @@
+// `weir test`: the data tests of published tables, again, without building anything.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "lake/lakes.h"
+#include "project/project.h"
+#include "run/report.h"
+#include "state/store.h"
+
+namespace weir::run {
+
+struct TestedTable {
+  std::string model;
+  std::string asset;
+  std::string partition;
+  std::vector<audit::Verdict> verdicts;
+  /// Why it was not tested; empty when it was.
+  std::string skipped;
+};
+
+/// Runs the tests of the selected managed models on what is published, records the outcomes, and returns them in the graph's order. A partitioned model is tested on
+/// `partition`, or as a whole table without one.
+Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph, const std::set<std::string>& selected, lake::Lakes& lakes,
+                                             state::Store& store, const std::optional<std::string>& partition);
+
+}  // namespace weir::run
