@@ -177,6 +177,8 @@ class Lakes {
   Result<std::optional<std::string>> moved_data(duck::Connection& connection, const Lake& lake);
 
   std::shared_ptr<duck::Database> database_;
+  Result<duck::Sql> type_option(const DatabaseLocation& location);
+
   std::string extension_folder_;
   std::vector<Lake> lakes_;
   std::map<std::string, DatabaseLocation> databases_;
