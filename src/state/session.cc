@@ -2,6 +2,7 @@
 #include "state/session.h"
 
 #include <fmt/format.h>
+#include <libpq-fe.h>
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
@@ -74,6 +75,25 @@ class Prepared {
   std::vector<soci::indicator> answer_states_;
 };
 
+/// SOCI reads its own options out of the address and takes it for `key=value` pairs, so a URL is turned into those.
+/// What libpq cannot read is passed on, for the server's side to refuse.
+std::string as_pairs(const std::string& address) {
+  const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(
+      PQconninfoParse(address.c_str(), nullptr), PQconninfoFree);
+  if (options == nullptr) return address;
+  std::string pairs;
+  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val == nullptr) continue;
+    pairs += fmt::format("{}='", option->keyword);
+    for (const char* at = option->val; *at != '\0'; ++at) {
+      if (*at == '\'' || *at == '\\') pairs += '\\';
+      pairs += *at;
+    }
+    pairs += "' ";
+  }
+  return pairs;
+}
+
 int sqlite_code(const std::exception& error) {
   const auto* sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
   return sqlite == nullptr ? 0 : sqlite->result() & 0xff;
@@ -119,7 +139,7 @@ Diagnostic Session::explain(const std::exception& error, Code otherwise) const {
 
 void Session::connect() {
   if (target_.postgres) {
-    sql_.open(soci::postgresql, target_.address);
+    sql_.open(soci::postgresql, as_pairs(target_.address));
     run("SELECT pg_advisory_lock(hashtext(:schema))", {target_.schema});
     // Quoted by the server, so that any name is one name.
     const auto quoted = *ask("SELECT quote_ident(:schema)", {target_.schema}, 1).front().front();
