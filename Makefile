@@ -1,0 +1,34 @@
+# Thin over scripts/setup and the presets of CMakePresets.json.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+SOURCES = $(shell git ls-files 'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'bench/*.h' 'bench/*.cc')
+
+.PHONY: demo test build install format lint check-layers setup
+
+setup:
+	@scripts/setup
+
+build: setup
+	@cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target weir
+
+demo: build
+	@scripts/demo
+
+test: setup
+	@cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS)
+	@ctest --test-dir build/dev -j $(JOBS) --output-on-failure
+
+install: build
+	@cmake --install build/release --prefix $(PREFIX)
+
+format:
+	@clang-format-16 -i $(SOURCES)
+
+lint: setup
+	@cmake --preset tidy
+	@run-clang-tidy-16 -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/src/.*'
+
+check-layers:
+	@tools/check_layers
