@@ -71,7 +71,9 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   const std::int64_t ms = step.ms.wait + step.ms.compute + step.ms.audit + step.ms.commit;
   if (step.status == Status::Materialized || step.status == Status::Unchanged || step.status == Status::Failed)
     line += fmt::format("  {:.2f} s", static_cast<double>(ms) / 1000.0);
-  if (step.status == Status::Failed) line += "\n" + indented(step.error);
+  // What has a place in a file is shown with its source line when the run has ended.
+  const bool has_place = !step.errors.empty() && !step.errors.front().span.empty();
+  if (step.status == Status::Failed && !has_place) line += "\n" + indented(step.error);
   for (const Diagnostic& note : step.notes)
     line += "\n" + indented(fmt::format("{} {}: {}", name_of(note.severity), name_of(note.code), note.message));
   return line;

@@ -29,6 +29,7 @@ class Renderer {
 
  private:
   std::string relation_of(const Reference& reference, const std::map<std::string, std::int64_t>& versions) {
+    if (reference.asset.kind == AssetKind::Datatable) return duck::Sql("{}", work_.datatables.at(reference.asset.key())).text();
     const lake::Lake& lake = session_.lakes.lake(reference.asset.place);
     const auto version = versions.find(lake.name());
     const std::int64_t pinned = version == versions.end() ? 0 : version->second;
@@ -62,7 +63,7 @@ Diagnostic engine_failure(const std::string& doing, const duck::Failure& failure
 std::set<std::string> lakes_to_pin(const Session& session, const Model& model) {
   std::set<std::string> names;
   for (const Reference& reference : model.references)
-    if (reference.has_at || session.images.needs_pin(reference.asset))
+    if (reference.asset.kind == AssetKind::Lake && (reference.has_at || session.images.needs_pin(reference.asset)))
       names.insert(session.lakes.lake(reference.asset.place).name());
   return names;
 }
@@ -93,8 +94,47 @@ Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connecti
   return rendered;
 }
 
+/// Attaches the databases that the model reads, before its transaction begins.
+Result<void> open_datatables(Session& session, StepWork& work) {
+  for (const Reference& reference : work.step->model->references) {
+    const Asset& asset = reference.asset;
+    if (asset.kind != AssetKind::Datatable) continue;
+    WEIR_TRY(work.datatables[asset.key()], session.lakes.datatable(asset.place, asset.schema, asset.name));
+  }
+  return {};
+}
+
+/// True if the lake certainly does not hold the asset.
+bool is_missing(const Session& session, const Asset& asset) {
+  if (asset.kind != AssetKind::Lake) return false;
+  const lake::Lake& lake = session.lakes.lake(asset.place);
+  auto connection = session.lakes.connect();
+  if (!connection) return false;
+  const auto version = lake.current_version(*connection);
+  if (!version) return false;
+  const auto states = lake.observe(*connection, {asset}, *version);
+  return states && !states->at(asset.key()).exists;
+}
+
+/// A table that the engine did not find is said in the words of the project: which asset, and which model would make it.
+Diagnostics in_project_words(const Session& session, const Model& model, Diagnostics problems) {
+  for (Diagnostic& problem : problems) {
+    for (const Reference& reference : model.references) {
+      const bool is_here = problem.code == Code::W4001 && problem.path == model.source->path && problem.span.begin >= reference.span.begin &&
+                           problem.span.begin < reference.span.end;
+      if (!is_here || !is_missing(session, reference.asset)) continue;
+      const Model* producer = session.graph.producer(reference.asset);
+      problem.span = reference.span;
+      problem.message = reference.asset.uri() + " does not exist yet";
+      problem.hint = producer == nullptr ? "no model of the project produces it" : "run the model that produces it first: weir run " + producer->path;
+    }
+  }
+  return problems;
+}
+
 Result<build::Stage> compute_stage(Session& session, StepWork& work) {
   const Model& model = *work.step->model;
+  WEIR_CHECK(open_datatables(session, work));
   WEIR_TRY(duck::Connection connection, session.lakes.connect());
   const Running::Watch watch(session.running, label_of(work), "computing", connection);
   auto transaction = duck::Transaction::begin(connection);
@@ -112,9 +152,13 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
                               .target = work.target,
                               .lake = session.lake_of(model),
                               .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
-                              .follows_query = model.strategy == Strategy::Replace && !model.partitioning,
-                              .scratch_folder = session.project.config.temp_folder};
-  WEIR_TRY(build::Stage stage, build::compute(connection, request));
+                              .follows_query = session.options.full_refresh || (model.strategy == Strategy::Replace && !model.partitioning),
+                              .scratch_folder = session.project.config.temp_folder,
+                              .samples = session.project.config.samples,
+                              .private_columns = session.project.config.private_columns};
+  auto computed = build::compute(connection, request);
+  if (!computed) return fail(in_project_words(session, model, std::move(computed).error()));
+  build::Stage stage = std::move(*computed);
   if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the stage", done.error()));
   return stage;
 }
@@ -145,11 +189,18 @@ Result<void> prepare_effect(Session& session, StepWork& work, duck::Connection& 
   if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the after-image", done.error()));
   work.report.counts = work.effect->counts;
   work.report.rows = work.effect->rows;
+  work.report.output_schema.clear();
+  for (const lake::ColumnState& column : work.effect->columns)
+    if (column.name != lake::kPartitionColumn) work.report.output_schema.push_back({column.name, column.type});
   return {};
 }
 
 /// Where the audit reads an asset: as the step itself would. The after-image of the step's own target is given separately.
 Result<duck::Sql> audit_relation(Session& session, const Asset& asset) {
+  if (asset.kind == AssetKind::Datatable) {
+    WEIR_TRY(const duck::TableName table, session.lakes.datatable(asset.place, asset.schema, asset.name));
+    return duck::Sql("{}", table);
+  }
   const std::shared_lock lock(session.images.mutex());
   if (auto image = session.images.find(asset, 0)) return image->relation;
   return duck::Sql("{}", session.lakes.lake(asset.place).readable(asset.schema, asset.name));
@@ -230,7 +281,8 @@ publish::PrepareRequest prepare_request(Session& session, StepWork& work) {
           .target = work.target,
           .recorded = recorded_content(session, work),
           .effective_micros = session.effective_micros,
-          .always_commit = session.project.config.always_commit || session.options.full_refresh,
+          .always_commit = session.project.config.always_commit,
+          .rebuild = session.options.full_refresh,
           .prefix = fmt::format("e{}", work.step->id)};
 }
 
@@ -246,7 +298,7 @@ void fail_step(Session& session, StepWork& work, Diagnostics problems) {
   work.report.status = session.stop.load() ? Status::Cancelled : Status::Failed;
   work.report.error.clear();
   for (const Diagnostic& problem : problems) work.report.error += (work.report.error.empty() ? "" : "\n") + problem.message;
-  work.report.reason = session.stop.load() ? "interrupted" : "it failed";
+  work.report.reason = session.stop.load() ? "interrupted" : "";
   work.report.errors = std::move(problems);
 }
 
@@ -255,6 +307,8 @@ void build_step(Session& session, StepWork& work, duck::Connection& clean) {
     fail_step(session, work, std::move(done).error());
     if (work.effect) publish::discard(clean, *work.effect);
     if (work.stage) build::discard(clean, *work.stage, false);
+    work.effect.reset();
+    work.stage.reset();
     return;
   }
   work.report.status = work.effect->changes ? Status::Materialized : Status::Unchanged;

@@ -143,7 +143,8 @@ std::string locks_folder(const Project& project) { return project.config.root + 
 
 Result<std::vector<std::string>> dead_runs(const Project& project, state::Store& store) {
   WEIR_TRY(const std::vector<state::Lease> leases, store.leases());
-  std::vector<std::string> dead = state::dead_runs(locks_folder(project), leases, state::now_text());
+  WEIR_TRY(const std::string now, store.lease_time());
+  std::vector<std::string> dead = state::dead_runs(locks_folder(project), leases, now);
   WEIR_TRY(const std::vector<state::RunRecord> open, store.open_runs());
   for (const state::RunRecord& run : open) {
     const bool known = std::find(dead.begin(), dead.end(), run.run) != dead.end();

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kLargestGroup = 1000;
 constexpr auto kLongestFill = 2s;
+/// Rows from which a stage is worth giving up early.
+constexpr std::int64_t kLargeStage = 50'000;
 
 bool succeeded(Status status) {
   return status == Status::Materialized || status == Status::Unchanged || status == Status::Fresh;
@@ -67,6 +69,9 @@ Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases)
   threads.emplace_back([this] { publish_groups(); });
   watch();
   threads.clear();
+  WEIR_TRY(duck::Connection clean, session_.lakes.connect());
+  for (Slot& slot : slots_)
+    if (slot.work.stage && !slot.work.stage->files.empty() && !slot.released) release(slot.work, clean);
   if (!broken_.empty()) return fail(std::move(broken_));
   std::vector<StepReport> reports;
   for (Slot& slot : slots_) reports.push_back(std::move(slot.work.report));
@@ -200,7 +205,33 @@ void Scheduler::work() {
     lock.lock();
     if (slot.phase == Phase::Working) end_step(*id);
     changed_.notify_all();
+    release_unneeded(lock, *clean);
   }
+}
+
+bool Scheduler::is_unneeded(const Slot& slot) const {
+  if (slot.phase != Phase::Ended || !slot.work.stage || slot.released) return false;
+  const std::size_t id = slot.work.step->id;
+  return std::none_of(slots_.begin() + static_cast<std::ptrdiff_t>(id), slots_.end(), [id](const Slot& other) {
+    const auto& reads = other.work.step->reads;
+    return other.phase != Phase::Ended && std::find(reads.begin(), reads.end(), id) != reads.end();
+  });
+}
+
+/// Large stages are given up as soon as nobody can read them any more; small ones go with the instance.
+void Scheduler::release_unneeded(std::unique_lock<std::mutex>& lock, duck::Connection& clean) {
+  for (Slot& slot : slots_) {
+    if (!slot.work.stage || slot.work.stage->content.rows < kLargeStage || !is_unneeded(slot)) continue;
+    slot.released = true;
+    lock.unlock();
+    release(slot.work, clean);
+    lock.lock();
+  }
+}
+
+void Scheduler::release(StepWork& work, duck::Connection& clean) {
+  if (work.effect) publish::discard(clean, *work.effect);
+  build::discard(clean, *work.stage, work.published && work.effect && work.effect->takes_files);
 }
 
 void Scheduler::begin_step(std::size_t id) {

@@ -37,6 +37,8 @@ class Scheduler {
     std::chrono::steady_clock::time_point staged_at;
     /// What read a failed producer must not run.
     bool broken = false;
+    /// Its stage was given up.
+    bool released = false;
   };
 
   void work();
@@ -54,6 +56,9 @@ class Scheduler {
   void end_step(std::size_t id);
   bool group_is_due() const;
   std::vector<std::size_t> take_group(std::string& lake) const;
+  bool is_unneeded(const Slot& slot) const;
+  void release_unneeded(std::unique_lock<std::mutex>& lock, duck::Connection& clean);
+  static void release(StepWork& work, duck::Connection& clean);
   void cancel_waiting();
   void fail_rest_of_atomic_run();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct StepWork {
   };
   std::vector<StagedInput> staged_inputs;
   std::vector<state::InputRecord> file_inputs;
+  /// Relations of configured databases that the model reads, by asset key.
+  std::map<std::string, duck::TableName> datatables;
   std::optional<state::Lease> lease;
   /// Bytes and rows were given to the lake.
   bool published = false;
