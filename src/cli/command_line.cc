@@ -18,7 +18,12 @@ void declare(Bound& bound, const Option& option) {
   const std::string key = key_of(option);
   switch (option.kind) {
     case Kind::Flag: bound.app->add_flag(option.names, bound.flags[key], option.help); return;
-    case Kind::Text: bound.app->add_option(option.names, bound.lists[key], option.help)->expected(1); return;
+    case Kind::Text: {
+      auto* added = bound.app->add_option(option.names, bound.lists[key], option.help)->expected(1);
+      // Held in a list, an option would else take the positional arguments behind it for more of its values.
+      if (std::string(option.names).starts_with('-')) added->allow_extra_args(false);
+      return;
+    }
     case Kind::List: {
       auto* added = bound.app->add_option(option.names, bound.lists[key], option.help);
       if (std::string(option.names).starts_with('-')) added->allow_extra_args(false);
