@@ -119,6 +119,7 @@ Exit run_command(const Args& args, Streams& streams) {
     return stop.load() ? Exit::Interrupted : exit;
   }
   print(outcome->warnings, workspace->loaded(), streams);
+  print(outcome->report.notes, workspace->loaded(), streams);
   for (const run::StepReport& step : outcome->report.steps)
     if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace->loaded(), streams);
   if (args.flag("json")) streams.out << run::to_json_text(outcome->report) << "\n";

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "io/files.h"
+#include "project/asset.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
 
@@ -338,6 +339,14 @@ Result<Config> load_config(const std::string& root, Diagnostics&) {
     return fail(std::move(found));
   }
   return config;
+}
+
+std::optional<std::string> storage_path(const Config& config, std::string_view uri) {
+  const auto asset = parse_asset(uri);
+  if (!asset || asset->kind != AssetKind::Storage) return std::nullopt;
+  const auto storage = config.storages.find(asset->place.empty() ? "default" : asset->place);
+  if (storage == config.storages.end()) return std::nullopt;
+  return storage->second + "/" + asset->name;
 }
 
 }  // namespace weir

@@ -62,6 +62,10 @@ struct Config {
   const LakeConfig& default_lake() const { return lakes.front(); }
 };
 
+/// Where a storage URI of the project lies: `s3:///key` in the storage `default`, `s3://name/key` in the storage `name`. Nothing for anything else,
+/// real buckets among it.
+std::optional<std::string> storage_path(const Config& config, std::string_view uri);
+
 /// Finds weir.yaml from `folder` upwards and returns its folder.
 /// Errors: W0001 none found.
 Result<std::string> find_project(const std::string& folder);

@@ -207,6 +207,9 @@ struct Model {
   };
   std::vector<Token> tokens;
 
+  /// String literals that name files of a configured storage, with the path they stand for.
+  std::vector<std::pair<Span, std::string>> storage_paths;
+
   /// Functions whose result may change without any input changing (`now()`, `random()`, network readers): never
   /// `fresh`.
   bool is_volatile = false;

@@ -48,6 +48,7 @@ class Resolver {
     model_.references.clear();
     model_.cuts.clear();
     model_.files.emplace();
+    model_.storage_paths.clear();
     model_.is_volatile = false;
     for (index_ = 0; index_ < model_.script.statements.size(); ++index_) visit(model_.script.statements[index_]);
     model_.tokens = find_tokens(model_.source->text, model_.script);
@@ -174,9 +175,26 @@ class Resolver {
       model_.files.reset();
       return;
     }
-    for (const std::string& file : *call.files) {
+    resolve_storages(call);
+    for (const std::string& name : *call.files) {
+      const std::string file = storage_path(config_, name).value_or(name);
       if (file.find("://") != std::string::npos) model_.is_volatile = true;
       if (model_.files) model_.files->push_back(file);
+    }
+  }
+
+  // `s3:///key` and `s3://name/key` of a configured storage are read where that storage lies.
+  void resolve_storages(const parse::FunctionCall& call) {
+    const std::string_view source = model_.source->text;
+    int depth = 0;
+    for (const text::Token& token : text::lex_code(source.substr(call.span.begin))) {
+      const Span span{call.span.begin + token.span.begin, call.span.begin + token.span.end};
+      const std::string_view word = source.substr(span.begin, span.size());
+      if (word == "(") ++depth;
+      if (word == ")") --depth;
+      if (token.kind == text::TokenKind::String && token.is_closed)
+        if (const auto path = storage_path(config_, text::value_of_string(word))) model_.storage_paths.push_back({span, *path});
+      if (depth == 0 && span.begin >= call.span.end - 1) return;
     }
   }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "duck/sql.h"
+#include "text/lexer.h"
 
 namespace weir {
 namespace {
@@ -14,13 +15,14 @@ bool lies_in(Span inner, Span outer) { return inner.begin >= outer.begin && inne
 std::string argument_text(const Argument& argument, const std::map<std::string, std::string>& values) {
   const auto value = values.find(argument.name);
   const duck::Literal literal = value == values.end() ? duck::Literal::null() : duck::Literal(std::string_view(value->second));
+  if (text::same_word(argument.type, "s3object")) return literal.rendered();
   return duck::Sql("CAST({} AS {})", literal, duck::Sql::verbatim(argument.type)).text();
 }
 
 void add_parameters(const Model& model, const parse::Statement& statement, const std::string& partition,
                     const std::map<std::string, std::string>& values, std::vector<parse::Replacement>& replacements) {
   for (const auto& [name, span] : statement.parameters) {
-    const auto declared = std::find_if(model.arguments.begin(), model.arguments.end(), [&name = name](const Argument& a) { return a.name == name; });
+    const auto declared = std::find_if(model.arguments.begin(), model.arguments.end(), [&name = name](const Argument& a) { return text::same_word(a.name, name); });
     if (declared != model.arguments.end()) replacements.push_back({span, argument_text(*declared, values)});
     else if (name == "partition" && model.partitioning) replacements.push_back({span, duck::Literal(std::string_view(partition)).rendered()});
   }
@@ -56,6 +58,8 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
   if (model.partitioning)
     for (const Model::Token& token : model.tokens)
       if (lies_in(token.span, statement.span) && token.name == "partition") replacements.push_back({token.span, token_text(token, partition)});
+  for (const auto& [span, path] : model.storage_paths)
+    if (lies_in(span, statement.span)) replacements.push_back({span, duck::quote_text(path)});
   add_parameters(model, statement, partition, arguments, replacements);
   return parse::Spliced::make(model.source->text, statement.span, std::move(replacements));
 }

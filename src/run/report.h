@@ -66,6 +66,8 @@ struct RunReport {
   std::string started;
   std::string finished;
   std::vector<StepReport> steps;
+  /// What is to be said of the run as a whole: arguments that are NULL, for example.
+  Diagnostics notes;
 };
 
 nlohmann::json to_json(const StepReport& step);

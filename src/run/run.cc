@@ -9,6 +9,7 @@
 #include "calendar/resolve.h"
 #include "io/clock.h"
 #include "plan/fingerprint.h"
+#include "run/arguments.h"
 #include "run/observe.h"
 #include "run/record.h"
 #include "run/recovery.h"
@@ -106,12 +107,12 @@ std::string status_of(const RunReport& report, bool stopped) {
 }  // namespace
 
 Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request) {
+  Planned planned;
   plan::Options options;
   options.force = request.options.force;
   options.full_refresh = request.options.full_refresh;
-  options.arguments = request.arguments;
+  WEIR_TRY(options.arguments, check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
   WEIR_TRY(options.partitions, partitions_of(graph, request));
-  Planned planned;
   WEIR_TRY(planned.world, observe(project, graph, request.selected, lakes, store, request.options.environment));
   WEIR_TRY(planned.plan, plan::make_plan(graph, request.selected, plan::fingerprints(graph), planned.world, options));
   return planned;
@@ -148,6 +149,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
     Scheduler scheduler(session);
     WEIR_TRY(report.steps, scheduler.run(std::move(leases)));
   }
+  report.notes = std::move(planned.notes);
   report.status = status_of(report, stop.load());
   report.finished = state::now_text();
   row.status = report.status;

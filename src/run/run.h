@@ -31,6 +31,7 @@ struct RunRequest {
 
 /// A plan with what it was made from; planning touches nothing.
 struct Planned {
+  Diagnostics notes;
   plan::World world;
   plan::Plan plan;
 };
