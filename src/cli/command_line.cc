@@ -104,6 +104,9 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
     if (!asked) continue;
     const Args args = arguments_of(*bound, argc, argv);
     apply_color(args, streams);
+    // Only prod has tables so far: another name must never write to them.
+    if (const std::string environment = args.text("env", "prod"); environment != "prod")
+      return misuse("there is no environment " + environment + " yet; the only one is prod", streams);
     return bound->command->run(args, streams);
   }
   streams.out << root.help();

@@ -6,7 +6,7 @@ namespace weir::cli {
 const std::vector<Option>& common_options() {
   static const std::vector<Option> options = {
       {"--json", Kind::Flag, "Print one JSON object instead of text"},
-      {"--env", Kind::Text, "Environment (default: prod)"},
+      {"--env", Kind::Text, "Environment (prod, the only one so far)"},
       {"-C,--directory", Kind::Text, "Look for the project in this folder and above", "folder"},
       {"-q,--quiet", Kind::Flag, "Only results and errors"},
       {"-v,--verbose", Kind::Flag, "Say more"},
@@ -66,7 +66,7 @@ const std::vector<Command>& commands() {
        "  weir query \"FROM orders LIMIT 5\"\n  weir query --format csv \"SELECT * FROM sales.orders AT (VERSION => 42)\"\n",
        {{"sql", Kind::Text, "One SELECT; - reads it from standard input"},
         {"--limit", Kind::Text, "At most this many rows (default 1000 for box, none otherwise)"},
-        {"--format", Kind::Text, "box, csv, json, parquet or arrow", "box|csv|json|parquet|arrow"},
+        {"--format", Kind::Text, "box, csv, json or parquet", "box|csv|json|parquet"},
         {"-o,--output", Kind::Text, "Write to this file instead", "file"}},
        query_command},
       {"history", "List the versions of an asset", "  weir history orders\n  weir history --json\n",
