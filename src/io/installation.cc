@@ -14,7 +14,7 @@ std::string extension_folder() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) {
-    const std::string beside = (program.parent_path().parent_path() / "lib/weir/extensions").string();
+    std::string beside = (program.parent_path().parent_path() / "lib/weir/extensions").string();
     if (is_folder(beside)) return beside;
   }
   return WEIR_BUILT_WITH_EXTENSIONS;
