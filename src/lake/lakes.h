@@ -103,7 +103,7 @@ class Lake {
   /// The state of several assets in one look, at version `at` (pass current_version); key is Asset::key(). Every asked asset is in the map.
   Result<std::map<std::string, TableState>> observe(duck::Connection& connection, const std::vector<Asset>& assets, std::int64_t at) const;
 
-  /// Newest version per table key among versions > `after`, for tables that live now; and the newest version of the lake.
+  /// Newest version per key among versions > `after` that changed a table or view, made it or ended it; and the newest version of the lake.
   struct Changes {
     std::int64_t newest = 0;
     std::map<std::string, std::int64_t> tables;

@@ -61,13 +61,21 @@ Result<Lake::Changes> Lake::changes_after(duck::Connection& connection, std::int
   WEIR_TRY(const auto names, read(connection, *this,
                                   Sql("SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot FROM {} t JOIN {} s USING (schema_id) WHERE t.end_snapshot IS NULL "
                                       "AND s.end_snapshot IS NULL UNION ALL SELECT v.view_id, s.schema_name, v.view_name, v.begin_snapshot FROM {} v JOIN {} s USING "
-                                      "(schema_id) WHERE v.end_snapshot IS NULL AND s.end_snapshot IS NULL",
-                                      metadata("ducklake_table"), metadata("ducklake_schema"), metadata("ducklake_view"), metadata("ducklake_schema"))));
+                                      "(schema_id) WHERE v.end_snapshot IS NULL AND s.end_snapshot IS NULL UNION ALL "
+                                      // Dropped, or replaced: the name changed with the version that ended it.
+                                      "SELECT NULL, s.schema_name, t.table_name, max(t.end_snapshot) FROM {} t JOIN {} s USING (schema_id) WHERE t.end_snapshot > {} GROUP BY ALL "
+                                      "UNION ALL SELECT NULL, s.schema_name, v.view_name, max(v.end_snapshot) FROM {} v JOIN {} s USING (schema_id) WHERE v.end_snapshot > {} "
+                                      "GROUP BY ALL",
+                                      metadata("ducklake_table"), metadata("ducklake_schema"), metadata("ducklake_view"), metadata("ducklake_schema"),
+                                      metadata("ducklake_table"), metadata("ducklake_schema"), after, metadata("ducklake_view"), metadata("ducklake_schema"), after)));
   std::unordered_map<std::int64_t, std::string> keys;
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string key = Asset{AssetKind::Lake, config_.name, names.text(i, 1), names.text(i, 2)}.key();
-    if (names.integer(i, 3) > after) result.tables[key] = names.integer(i, 3);
-    keys[names.integer(i, 0)] = std::move(key);
+    if (names.integer(i, 3) > after) {
+      std::int64_t& version = result.tables[key];
+      version = std::max(version, names.integer(i, 3));
+    }
+    if (!names.is_null(i, 0)) keys[names.integer(i, 0)] = std::move(key);
   }
   WEIR_TRY(const auto rows, read(connection, *this,
                                  Sql("SELECT snapshot_id, changes_made FROM {} WHERE snapshot_id > {} ORDER BY snapshot_id",

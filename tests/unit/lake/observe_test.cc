@@ -166,6 +166,22 @@ TEST_P(Observing, ChangesNameEachLivingTableByItsNewestVersion) {
   EXPECT_EQ(changes->tables, (std::map<std::string, std::int64_t>{{asset("t").key(), base + 1}, {asset("u").key(), base + 2}}));
 }
 
+TEST_P(Observing, ChangesNameATableThatIsGoneByTheVersionThatEndedIt) {
+  run(Sql("CREATE TABLE {} AS SELECT 1 AS a", table("dropped")));
+  run(Sql("CREATE TABLE {} AS SELECT 1 AS a", table("renamed")));
+  run(Sql("CREATE VIEW {} AS SELECT 1 AS a", table("seen")));
+  const auto base = version();
+  run(Sql("DROP TABLE {}", table("dropped")));
+  run(Sql("ALTER TABLE {} RENAME TO other", table("renamed")));
+  run(Sql("DROP VIEW {}", table("seen")));
+  const auto changes = main().changes_after(*connection_, base);
+  ASSERT_TRUE(changes.has_value());
+  EXPECT_EQ(changes->tables, (std::map<std::string, std::int64_t>{{asset("dropped").key(), base + 1},
+                                                                  {asset("renamed").key(), base + 2},
+                                                                  {asset("other").key(), base + 2},
+                                                                  {asset("seen").key(), base + 3}}));
+}
+
 TEST_P(Observing, HistoryCountsRowsOfTheAssetAndFollowsReplacedTables) {
   run(Sql("CREATE TABLE {} AS SELECT range AS a FROM range(10)", table("t")));
   run(Sql("DELETE FROM {} WHERE a = 3", table("t")));
