@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "parse/functions.h"
+
 namespace weir::build {
 namespace {
 
@@ -110,7 +112,7 @@ Result<void> judge(const BoundPlan& plan, const Model& model, const parse::State
       if (hides)
         refuse(fmt::format("{} could call anything, and this statement cannot be checked because it also reads CSV or JSON files, or pivots without an IN list", call.name), call.span,
                "read the file in a model of its own, or in a CREATE TEMP TABLE before");
-      else if (call.is_table_function && !is_allowed_in_plan(call.name))
+      else if (call.is_table_function && !is_allowed_in_plan(call.name) && !parse::is_allowed_table_function(call.name))
         refuse(fmt::format("a model may not call {}", call.name), call.span, "a manual script may, if it is meant to act on a lake");
     }
   }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "duck/sql.h"
+#include "project/token_text.h"
 #include "text/lexer.h"
 
 namespace weir {
@@ -28,10 +29,24 @@ void add_parameters(const Model& model, const parse::Statement& statement, const
   }
 }
 
-/// Inside a longer literal the token is text with its quotes doubled; elsewhere it is a literal of its own.
-std::string token_text(const Model::Token& token, const std::string& partition) {
-  const std::string literal = duck::quote_text(partition);
-  return token.form == Model::TokenForm::Literal ? literal : literal.substr(1, literal.size() - 2);
+std::string with_partition(const Model& model, std::string path, const std::string& partition) {
+  constexpr std::string_view kToken = "{partition}";
+  if (!model.partitioning) return path;
+  for (auto at = path.find(kToken); at != std::string::npos; at = path.find(kToken, at + partition.size())) path.replace(at, kToken.size(), partition);
+  return path;
+}
+
+bool is_lake_or_database(const parse::Statement& statement) {
+  return statement.kind == parse::StatementKind::Attach && (statement.attach_uri.starts_with("ducklake") || statement.attach_uri.starts_with("datatable"));
+}
+
+/// Lines that weir answers itself: its lakes and databases are attached already, its extensions loaded, and USE lives on in the references.
+bool is_answered(const Model& model, const parse::Statement& statement) {
+  if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load || is_lake_or_database(statement)) return true;
+  if (statement.kind != parse::StatementKind::Use) return false;
+  const std::string_view alias = std::string_view(statement.alias).substr(0, statement.alias.find('.'));
+  return std::any_of(model.script.statements.begin(), model.script.statements.end(),
+                     [alias](const parse::Statement& one) { return is_lake_or_database(one) && text::same_word(one.alias, alias); });
 }
 
 }  // namespace
@@ -39,13 +54,7 @@ std::string token_text(const Model::Token& token, const std::string& partition) 
 parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where, const std::string& partition,
                                 const std::map<std::string, std::string>& arguments) {
   const parse::Statement& statement = model.script.statements[index];
-  switch (statement.kind) {
-    case parse::StatementKind::Attach:
-    case parse::StatementKind::Use:
-    case parse::StatementKind::Install:
-    case parse::StatementKind::Load: return {};
-    default: break;
-  }
+  if (is_answered(model, statement)) return {};
   std::vector<parse::Replacement> replacements;
   for (const Reference& reference : model.references) {
     if (reference.statement != index) continue;
@@ -55,11 +64,10 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
   }
   for (const QualifierCut& cut : model.cuts)
     if (lies_in(cut.span, statement.span)) replacements.push_back({cut.span, duck::quote_identifier(cut.alias)});
-  if (model.partitioning)
-    for (const Model::Token& token : model.tokens)
-      if (lies_in(token.span, statement.span) && token.name == "partition") replacements.push_back({token.span, token_text(token, partition)});
+  // A path replaces its whole literal, so a token within is filled in here; Spliced::make drops the replacement that it covers.
   for (const auto& [span, path] : model.storage_paths)
-    if (lies_in(span, statement.span)) replacements.push_back({span, duck::quote_text(path)});
+    if (lies_in(span, statement.span)) replacements.push_back({span, duck::quote_text(with_partition(model, path, partition))});
+  for (parse::Replacement& token : token_replacements(model, statement, partition)) replacements.push_back(std::move(token));
   add_parameters(model, statement, partition, arguments, replacements);
   return parse::Spliced::make(model.source->text, statement.span, std::move(replacements));
 }

@@ -13,7 +13,8 @@ namespace weir {
 /// Where a reference is to be read: SQL of a relation (a quoted name).
 using WhereToRead = std::function<std::string(const Reference&)>;
 
-/// Renders statement `index` of a model that weir computes. ATTACH, USE, INSTALL and LOAD become nothing: their aliases are spliced away.
+/// Renders statement `index` of a model that weir computes. ATTACH and USE of lakes and databases, INSTALL and LOAD become nothing: their aliases
+/// are spliced away. Tokens are rendered as project/token_text.h says.
 /// `arguments` holds values by name; a declared argument that is absent is NULL. `$partition` and the token are `partition`.
 parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where, const std::string& partition,
                                 const std::map<std::string, std::string>& arguments);

@@ -1,0 +1,16 @@
+// The text that a {partition} token becomes where it stands: a literal, text inside a longer string, or a literal with a range beside it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parse/splice.h"
+#include "project/model.h"
+
+namespace weir {
+
+/// The replacements for the tokens of one statement. Beside `wm_partition(column) = {partition}`, standing as a whole condition in a model
+/// whose identities have weir's own format, goes the equal range of time, so that files outside it are not read.
+std::vector<parse::Replacement> token_replacements(const Model& model, const parse::Statement& statement, const std::string& partition);
+
+}  // namespace weir
