@@ -1,0 +1,120 @@
+// Documentation that cannot fall behind. After a change of a table, `docs_test --write` makes the generated parts anew.
+#include "reference.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "cli/command.h"
+
+namespace weir::docs {
+namespace {
+
+const std::string kRoot = WEIR_SOURCE;
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string page(const std::string& name) { return kRoot + "/docs/reference/" + name + ".md"; }
+
+/// Operation -> its command, or why it has none of its own.
+struct Surface {
+  const char* command;
+  const char* reason;
+};
+
+const std::map<std::string, Surface>& surfaces() {
+  static const std::map<std::string, Surface> all = {
+      {"init", {"init", ""}},
+      {"init_data_test", {"init", ""}},
+      {"check", {"check", ""}},
+      {"run", {"run", ""}},
+      {"dry_run", {"run", ""}},
+      {"status", {"status", ""}},
+      {"list", {"ls", ""}},
+      {"show", {"show", ""}},
+      {"query", {"query", ""}},
+      {"history", {"history", ""}},
+      {"test", {"test", ""}},
+      {"rebuild_state", {"state rebuild", ""}},
+      {"doctor", {"doctor", ""}},
+      {"version", {"version", ""}},
+  };
+  return all;
+}
+
+TEST(Reference, GeneratedPartsAreThoseOfTheProgram) {
+  for (const auto& [name, part] : generated_parts()) {
+    const std::string text = read(page(name));
+    EXPECT_NE(text.find(part), std::string::npos) << page(name) << " is stale: build/…/tests/docs_test --write";
+  }
+}
+
+TEST(Reference, ConfigurationNamesEveryKeyAndNoOther) {
+  const auto known = configuration_keys();
+  EXPECT_GT(known.size(), 15U);
+  EXPECT_EQ(first_column(read(page("configuration"))), known);
+}
+
+TEST(Reference, RunResultNamesEveryFieldAndNoOther) {
+  const auto fields = result_fields();
+  EXPECT_GT(fields.size(), 40U);
+  EXPECT_EQ(first_column(read(page("run-result"))), fields);
+}
+
+TEST(Reference, EveryOperationHasACommandAndThatIsDocumented) {
+  const std::string commands = read(page("commands"));
+  std::set<std::string> used;
+  for (const std::string& name : declared_functions(kRoot + "/src/ops")) {
+    const auto found = surfaces().find(name);
+    if (found == surfaces().end()) {
+      ADD_FAILURE() << "the operation " << name << " has no command: add it to the table here, or give the reason";
+      continue;
+    }
+    used.insert(name);
+    const auto& [command, reason] = found->second;
+    if (*reason != '\0') continue;
+    EXPECT_NE(commands.find("\n## weir " + std::string(command) + "\n"), std::string::npos) << name;
+  }
+  EXPECT_GT(used.size(), 10U);
+  for (const auto& [name, surface] : surfaces()) EXPECT_TRUE(used.contains(name)) << name << " is gone from src/ops";
+}
+
+TEST(Reference, EveryCommandHasExamplesThatNameIt) {
+  for (const cli::Command& command : cli::commands()) EXPECT_NE(std::string(command.examples).find(std::string("weir ") + command.name), std::string::npos) << command.name;
+}
+
+TEST(Reference, PagesAreReachedFromTheIndex) {
+  const std::string index = read(kRoot + "/docs/README.md");
+  for (const char* folder : {"guide", "reference", "decisions", "formats"})
+    for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/docs/" + folder))
+      EXPECT_NE(index.find("(" + std::string(folder) + "/" + entry.path().filename().string() + ")"), std::string::npos) << entry.path();
+}
+
+int write_parts() {
+  for (const auto& [name, part] : generated_parts()) {
+    const std::string before = read(page(name));
+    const std::string after = with_part(before, part);
+    if (after == before) continue;
+    std::ofstream(page(name), std::ios::binary) << after;
+    std::cout << "wrote " << page(name) << "\n";
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace weir::docs
+
+int main(int count, char** values) {
+  if (count > 1 && std::strcmp(values[1], "--write") == 0) return weir::docs::write_parts();
+  testing::InitGoogleTest(&count, values);
+  return RUN_ALL_TESTS();
+}
