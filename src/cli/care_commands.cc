@@ -126,7 +126,7 @@ Exit state_rebuild_command(const Args& args, Streams& streams) {
     streams.out << nlohmann::json{{"commits", rebuilt->commits}, {"slices", rebuilt->slices}, {"only_in_state", rebuilt->only_in_state}}.dump(2) << "\n";
     return Exit::Done;
   }
-  streams.out << fmt::format("{} slices from {} commits\n", rebuilt->slices, rebuilt->commits);
+  streams.out << fmt::format("{} from {}\n", counted(rebuilt->slices, "slice"), counted(rebuilt->commits, "commit"));
   for (const std::string& slice : rebuilt->only_in_state) streams.out << "only the state knew " << slice << "\n";
   return Exit::Done;
 }

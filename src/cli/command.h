@@ -23,7 +23,7 @@ struct Streams {
   bool color = false;
 };
 
-enum class Kind { Flag, Text, List };
+enum class Kind { Flag, Text, Number, List };
 
 struct Option {
   /// "-s,--select", or "model" for a positional.

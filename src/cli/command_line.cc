@@ -1,8 +1,12 @@
 // The command line: parsed by CLI11 from the table of commands.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <sstream>
+
 #include "cli/command.h"
 #include "cli/output.h"
+#include "text/suggest.h"
 
 namespace weir::cli {
 namespace {
@@ -14,14 +18,21 @@ struct Bound {
   std::map<std::string, std::vector<std::string>> lists;
 };
 
+std::string whole_number(const std::string& text) {
+  const bool is_number = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::string() : "takes a whole number, not " + text;
+}
+
 void declare(Bound& bound, const Option& option) {
   const std::string key = key_of(option);
   switch (option.kind) {
     case Kind::Flag: bound.app->add_flag(option.names, bound.flags[key], option.help); return;
-    case Kind::Text: {
+    case Kind::Text:
+    case Kind::Number: {
       auto* added = bound.app->add_option(option.names, bound.lists[key], option.help)->expected(1);
       // Held in a list, an option would else take the positional arguments behind it for more of its values.
       if (std::string(option.names).starts_with('-')) added->allow_extra_args(false);
+      if (option.kind == Kind::Number) added->type_name("NUMBER")->check(whole_number);
       return;
     }
     case Kind::List: {
@@ -61,9 +72,75 @@ Args arguments_of(const Bound& bound, int argc, const char* const* argv) {
   return args;
 }
 
-Exit misuse(const std::string& what, Streams& streams) {
-  streams.err << "error: " << what << "\n";
-  streams.err << "hint: `weir --help` lists the commands, `weir COMMAND --help` the options of one\n";
+/// "--select", "-s" of "-s,--select"; nothing for a positional.
+std::vector<std::string> spellings(const Option& option) {
+  std::vector<std::string> found;
+  if (option.names[0] != '-') return found;
+  std::istringstream names(option.names);
+  for (std::string name; std::getline(names, name, ',');) found.push_back(name);
+  return found;
+}
+
+const Option* option_spelled(const std::vector<Option>& options, const std::string& word) {
+  const std::string name = word.substr(0, word.starts_with("--") ? word.find('=') : std::string::npos);
+  for (const Option& option : options)
+    for (const std::string& spelling : spellings(option))
+      if (spelling == name) return &option;
+  return nullptr;
+}
+
+/// The command that the words begin with, and how many words it takes.
+std::pair<const Command*, std::size_t> command_of(const std::vector<std::string>& words) {
+  for (const Command& command : commands()) {
+    const std::string name = command.name;
+    const auto space = name.find(' ');
+    if (space == std::string::npos && !words.empty() && words[0] == name) return {&command, 1};
+    if (space != std::string::npos && words.size() > 1 && words[0] + " " + words[1] == name) return {&command, 2};
+  }
+  return {nullptr, 0};
+}
+
+/// Options of every command may also stand before it (`weir -C shop run`): they are put behind it.
+std::vector<std::string> in_order(std::vector<std::string> words) {
+  std::size_t leading = 0;
+  while (leading < words.size()) {
+    const Option* option = option_spelled(common_options(), words[leading]);
+    if (option == nullptr) break;
+    leading += option->kind == Kind::Flag || words[leading].find('=') != std::string::npos ? 1 : 2;
+  }
+  if (leading == 0 || leading >= words.size()) return words;
+  const auto middle = words.begin() + static_cast<std::ptrdiff_t>(leading);
+  const std::size_t taken = command_of({middle, words.end()}).second;
+  if (taken > 0) std::rotate(words.begin(), middle, middle + static_cast<std::ptrdiff_t>(taken));
+  return words;
+}
+
+/// What is wrong with a line that the parser refused, where that is a slip in a name; otherwise the parser's own words.
+Exit misuse(const std::vector<std::string>& words, const std::string& what, Streams& streams) {
+  const Command* command = command_of(words).first;
+  std::vector<std::string> known;
+  std::string message = what;
+  std::string wrong;
+  if (command == nullptr && !words.empty() && !words[0].starts_with('-') && words[0] != "state") {
+    wrong = words[0];
+    message = "there is no command " + wrong;
+    for (const Command& one : commands()) known.emplace_back(one.name);
+  }
+  for (const std::string& word : words) {
+    if (command == nullptr || !word.starts_with("--") || word.size() == 2) continue;
+    if (option_spelled(command->options, word) != nullptr || option_spelled(common_options(), word) != nullptr || word == "--help") continue;
+    wrong = word.substr(0, word.find('='));
+    message = std::string("weir ") + command->name + " has no option " + wrong;
+    for (const auto* options : {&command->options, &common_options()})
+      for (const Option& option : *options)
+        for (std::string& spelling : spellings(option)) known.push_back(std::move(spelling));
+    break;
+  }
+  const auto near = text::nearest(wrong, known);
+  streams.err << "error: " << message << "\n";
+  if (near) streams.err << "hint: did you mean `" << *near << "`?\n";
+  else if (command != nullptr) streams.err << "hint: `weir " << command->name << " --help` lists its options\n";
+  else streams.err << "hint: `weir --help` lists the commands\n";
   return Exit::Misuse;
 }
 
@@ -92,10 +169,11 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
     bound->app->footer(std::string("Examples:\n") + command.examples);
     bounds.push_back(std::move(bound));
   }
+  const std::vector<std::string> words = in_order({argv + 1, argv + argc});
   try {
-    root.parse(argc, argv);
+    root.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) return misuse(error.what(), streams);
+    if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) return misuse(words, error.what(), streams);
     root.exit(error, streams.out, streams.err);
     return Exit::Done;
   }

@@ -1,9 +1,14 @@
 // Commands that look at data: query, history, status.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -14,15 +19,24 @@ namespace {
 
 constexpr std::int64_t kBoxLimit = 1000;
 
+bool is_number(const std::string& type) {
+  static const std::set<std::string> kNumbers = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE"};
+  return kNumbers.contains(type) || type.starts_with("DECIMAL");
+}
+
 void print_box(const ops::QueryResult& result, Streams& streams) {
   std::vector<std::vector<std::string>> rows;
+  std::vector<bool> numeric;
   auto& head = rows.emplace_back();
-  for (const duck::Column& column : result.columns) head.push_back(column.name);
+  for (const duck::Column& column : result.columns) {
+    head.push_back(column.name);
+    numeric.push_back(is_number(column.type));
+  }
   for (const auto& row : result.rows) {
     auto& line = rows.emplace_back();
     for (const auto& value : row) line.push_back(value.value_or("NULL"));
   }
-  print_table(rows, streams);
+  print_table(rows, streams, &numeric);
   if (result.is_cut) streams.err << fmt::format("more rows were left out; --limit says how many to show\n");
 }
 
@@ -31,26 +45,73 @@ nlohmann::json json_of(const std::string& text) {
   return parsed.is_discarded() ? nlohmann::json(text) : parsed;
 }
 
+/// The format that a file's name asks for; empty if it is none of ours.
+std::string format_of_name(const std::string& file) {
+  for (const char* format : {"csv", "json", "parquet"})
+    if (file.ends_with(std::string(".") + format)) return format;
+  return {};
+}
+
+Exit run_query(ops::Workspace& workspace, const ops::QueryRequest& request, Streams& streams) {
+  const auto result = ops::query(workspace, request);
+  if (!result) return refuse(result.error(), workspace.loaded(), streams, request.sql);
+  if (request.format.empty()) print_box(*result, streams);
+  return Exit::Done;
+}
+
+/// DuckDB writes to a name, not to our stream. Standard output by its name works for pipes and terminals; a file would be cut there and then
+/// written from its beginning, and a socket cannot be opened at all: for these the result goes through a file of our own.
+Exit query_to_standard_output(ops::Workspace& workspace, ops::QueryRequest& request, Streams& streams) {
+  struct stat output {};
+  const bool by_name = ::fstat(STDOUT_FILENO, &output) == 0 && (S_ISFIFO(output.st_mode) || S_ISCHR(output.st_mode));
+  if (by_name) {
+    request.output = "/dev/stdout";
+    return run_query(workspace, request, streams);
+  }
+  std::string folder = std::filesystem::temp_directory_path() / "weir-query-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    streams.err << fmt::format("error: cannot make a folder in {}\nhint: set TMPDIR to a folder that may be written\n", std::filesystem::temp_directory_path().string());
+    return Exit::Failed;
+  }
+  request.output = folder + "/rows";
+  const Exit exit = run_query(workspace, request, streams);
+  if (exit == Exit::Done) {
+    std::ifstream rows(request.output, std::ios::binary);
+    if (rows.peek() != std::ifstream::traits_type::eof()) streams.out << rows.rdbuf();
+    streams.out.flush();
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return exit;
+}
+
 }  // namespace
 
 Exit query_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
-  if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::QueryRequest request;
+  if (!args.text("sql") && ::isatty(STDIN_FILENO) != 0) {
+    streams.err << "error: `weir query` takes a statement\nhint: weir query \"FROM table\", or - to read it from standard input\n";
+    return Exit::Misuse;
+  }
   request.sql = args.text("sql", "-");
   if (request.sql == "-") request.sql.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
-  request.format = args.flag("json") ? "json" : args.text("format", "box");
+  // Opening the project changes the working directory; a file that the user names lies where the user is.
+  const auto output = args.text("output");
+  if (output) request.output = std::filesystem::absolute(*output).string();
+  request.format = args.flag("json") ? "json" : args.text("format", output ? format_of_name(*output) : "box");
+  if (output && (request.format.empty() || request.format == "box")) {
+    streams.err << "error: the form of " << *output << " is not known\nhint: name it .csv, .json or .parquet, or add --format\n";
+    return Exit::Misuse;
+  }
+  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (const auto limit = args.text("limit")) request.limit = std::atoll(limit->c_str());
   if (request.format == "box") {
     request.format.clear();
     if (!request.limit) request.limit = kBoxLimit;
   }
-  request.output = args.text("output", "/dev/stdout");
   streams.out.flush();
-  const auto result = ops::query(*workspace, request);
-  if (!result) return refuse(result.error(), workspace->loaded(), streams);
-  if (request.format.empty()) print_box(*result, streams);
-  return Exit::Done;
+  return request.format.empty() || output ? run_query(*workspace, request, streams) : query_to_standard_output(*workspace, request, streams);
 }
 
 Exit history_command(const Args& args, Streams& streams) {
@@ -75,7 +136,7 @@ Exit history_command(const Args& args, Streams& streams) {
   for (const lake::VersionRecord& version : history->versions) {
     const auto commit = nlohmann::json::parse(version.extra_info, nullptr, false);
     const std::string run = commit.is_object() ? commit.value("run", "") : "";
-    rows.push_back({std::to_string(version.version), version.time, run, grouped(version.rows_added), grouped(version.rows_removed), version.message,
+    rows.push_back({std::to_string(version.version), short_time(version.time), run, grouped(version.rows_added), grouped(version.rows_removed), version.message,
                     fmt::format("AT (VERSION => {})", version.version)});
   }
   print_table(rows, streams);
@@ -104,11 +165,12 @@ Exit status_command(const Args& args, Streams& streams) {
     streams.out << nlohmann::json{{"assets", assets}}.dump(2) << "\n";
     return Exit::Done;
   }
-  std::vector<std::vector<std::string>> rows{{"model", "slice", "status", "rows", "version", "updated"}};
+  std::vector<std::vector<std::string>> rows{{"model", "slice", "status", "rows", "version", "updated", ""}};
   for (const ops::AssetStatus& asset : *statuses) {
     for (const ops::SliceStatus& slice : asset.slices)
       rows.push_back({asset.model, slice.slice.empty() ? "(whole table)" : slice.slice, slice.status, slice.record.rows ? grouped(*slice.record.rows) : "",
-                      slice.record.snapshot_id ? fmt::format("v{}", *slice.record.snapshot_id) : "", slice.record.updated});
+                      slice.record.snapshot_id ? fmt::format("v{}", *slice.record.snapshot_id) : "", short_time(slice.record.updated),
+                      slice.status == "failed" ? slice.record.error.substr(0, slice.record.error.find('\n')) : ""});
   }
   print_table(rows, streams);
   return Exit::Done;

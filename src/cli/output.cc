@@ -11,9 +11,68 @@
 namespace weir::cli {
 namespace {
 
-/// Columns a text takes on a terminal: code points, which is right for all that weir itself prints.
+/// What operations call the text of a query.
+constexpr std::string_view kTypedPath = "query";
+
+/// Columns that a character takes on a terminal: none for marks that combine, two for wide scripts and pictures. The ranges are coarse.
+std::size_t width_of(char32_t character) {
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+  static constexpr Range kMarks[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0xFE00, 0xFE0F}};
+  static constexpr Range kWide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  const auto within = [character](const Range& range) { return character >= range.first && character <= range.last; };
+  if (std::any_of(std::begin(kMarks), std::end(kMarks), within)) return 0;
+  return std::any_of(std::begin(kWide), std::end(kWide), within) ? 2 : 1;
+}
+
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  std::size_t width = 0;
+  char32_t character = 0;
+  const auto add = [&] {
+    if (character != 0) width += width_of(character);
+  };
+  for (const char raw : text) {
+    const auto byte = static_cast<unsigned char>(raw);
+    if ((byte & 0xC0U) == 0x80U) {
+      character = (character << 6U) | (byte & 0x3FU);
+      continue;
+    }
+    add();
+    character = byte < 0x80U ? byte : byte < 0xE0U ? byte & 0x1FU : byte < 0xF0U ? byte & 0x0FU : byte & 0x07U;
+  }
+  add();
+  return width;
+}
+
+std::string printable(const std::string& text) {
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') shown += "\\n";
+    else if (c == '\t') shown += "\\t";
+    else if (byte < 0x20 || byte == 0x7F) shown += fmt::format("\\x{:02x}", byte);
+    else shown += c;
+  }
+  return shown;
+}
+
+bool looks_like_a_number(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '-'; }) &&
+         text.find('-', 1) == std::string::npos && text != "-";
+}
+
+std::vector<bool> number_columns(const std::vector<std::vector<std::string>>& rows, std::size_t columns) {
+  std::vector<bool> numeric(columns, false);
+  for (std::size_t i = 0; i < columns; ++i) {
+    for (std::size_t row = 1; row < rows.size(); ++row) {
+      if (i >= rows[row].size() || rows[row][i].empty()) continue;
+      numeric[i] = looks_like_a_number(rows[row][i]);
+      if (!numeric[i]) break;
+    }
+  }
+  return numeric;
 }
 
 }  // namespace
@@ -39,8 +98,9 @@ std::string paint(const Streams& streams, Color color, const std::string& text) 
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-void print(const Diagnostics& diagnostics, const Project* project, Streams& streams) {
-  const auto source = [project](std::string_view path) -> std::optional<std::string_view> {
+void print(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed) {
+  const auto source = [project, typed](std::string_view path) -> std::optional<std::string_view> {
+    if (!typed.empty() && path == kTypedPath) return typed;
     const Source* found = project == nullptr ? nullptr : project->source(path);
     if (found == nullptr) return std::nullopt;
     return found->text;
@@ -58,8 +118,8 @@ void print(const Diagnostics& diagnostics, const Project* project, Streams& stre
   if (!placed.empty()) streams.err << text::render_text(placed, source);
 }
 
-Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& streams) {
-  print(diagnostics, project, streams);
+Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed) {
+  print(diagnostics, project, streams, typed);
   Exit exit = Exit::Failed;
   for (const Diagnostic& found : diagnostics) {
     const std::string_view code = name_of(found.code);
@@ -72,19 +132,25 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
   return exit;
 }
 
-void print_table(const std::vector<std::vector<std::string>>& rows, Streams& streams) {
+void print_table(const std::vector<std::vector<std::string>>& rows, Streams& streams, const std::vector<bool>* numeric) {
+  std::vector<std::vector<std::string>> cells = rows;
   std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
+  for (auto& row : cells) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = printable(row[i]);
+      widths[i] = std::max(widths[i], width_of(row[i]));
+    }
   }
-  for (const auto& row : rows) {
+  const std::vector<bool> right = numeric != nullptr ? *numeric : number_columns(rows, widths.size());
+  for (const auto& row : cells) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      if (i + 1 < row.size()) line += std::string(widths[i] - width_of(row[i]) + 2, ' ');
+      const std::string padding(widths[i] - width_of(row[i]), ' ');
+      line += (i == 0 ? "" : "  ") + (right[i] ? padding + row[i] : row[i] + padding);
     }
-    streams.out << (&row == &rows.front() ? paint(streams, Color::Bold, line) : line) << "\n";
+    line.erase(line.find_last_not_of(' ') + 1);
+    streams.out << (&row == &cells.front() ? paint(streams, Color::Bold, line) : line) << "\n";
   }
 }
 
@@ -92,6 +158,13 @@ std::string grouped(std::int64_t number) {
   std::string text = std::to_string(number < 0 ? -number : number);
   for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
   return number < 0 ? "-" + text : text;
+}
+
+std::string counted(std::int64_t number, const std::string& what) { return grouped(number) + " " + what + (number == 1 ? "" : "s"); }
+
+std::string short_time(const std::string& time) {
+  if (time.size() < 20 || time[10] != 'T' || time.back() != 'Z') return time;
+  return time.substr(0, 10) + " " + time.substr(11, 8) + "Z";
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -64,7 +64,7 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   if (!step.partition.empty()) line += fmt::format(" [{}]", step.partition);
   line += "  " + (step.status == Status::Materialized ? step.strategy : std::string(run::name_of(step.status)));
   const bool done = step.status == Status::Materialized || step.status == Status::Unchanged;
-  if (done && step.rows) line += fmt::format("  {} rows{}", grouped(*step.rows), counts_text(step.counts));
+  if (done && step.rows) line += fmt::format("  {}{}", counted(*step.rows, "row"), counts_text(step.counts));
   if (done && step.snapshot_id) line += fmt::format("  v{}", *step.snapshot_id);
   if (!tests_text(step.tests).empty()) line += "  " + tests_text(step.tests);
   if (!done && !step.reason.empty()) line += paint(streams, Color::Dim, "  " + step.reason);

@@ -1,6 +1,8 @@
 // Commands that read the project and no data: check, ls, explain, version.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -41,8 +43,9 @@ Exit check_command(const Args& args, Streams& streams) {
   } else {
     print(*checked, &project, streams);
     if (!args.flag("quiet"))
-      streams.err << fmt::format("{} model{}, {} error{}, {} warning{}\n", project.models.size(), project.models.size() == 1 ? "" : "s", errors,
-                                 errors == 1 ? "" : "s", count(*checked, Severity::Warning), count(*checked, Severity::Warning) == 1 ? "" : "s");
+      streams.err << fmt::format("{}, {}, {}\n", counted(static_cast<std::int64_t>(project.models.size()), "model"),
+                                 counted(static_cast<std::int64_t>(errors), "error"),
+                                 counted(static_cast<std::int64_t>(count(*checked, Severity::Warning)), "warning"));
   }
   return errors == 0 ? Exit::Done : Exit::Misuse;
 }
@@ -77,7 +80,11 @@ Exit ls_command(const Args& args, Streams& streams) {
 }
 
 Exit explain_command(const Args& args, Streams& streams) {
-  const auto wanted = args.text("code");
+  auto wanted = args.text("code");
+  if (wanted) {
+    std::transform(wanted->begin(), wanted->end(), wanted->begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    if (wanted->find_first_not_of("0123456789") == std::string::npos) wanted = fmt::format("W{:0>4}", *wanted);
+  }
   bool found = false;
   nlohmann::json all = nlohmann::json::array();
   for (const Code code : all_codes()) {

@@ -17,8 +17,11 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
   const lake::Lake& lake = lakes->lake(place);
   WEIR_TRY(duck::Connection connection, lakes->connect());
   WEIR_TRY(history.versions, lake.history(connection, wanted, limit));
-  if (wanted && history.versions.empty())
-    return fail(Diagnostic{.code = Code::W2012, .message = wanted->uri() + " has no versions", .hint = "run the model that produces it: weir run"});
+  if (wanted && history.versions.empty()) {
+    WEIR_TRY(const Graph* graph, workspace.graph());
+    const Model* producer = graph->producer(*wanted);
+    return fail(Diagnostic{.code = Code::W2012, .message = wanted->uri() + " has no versions", .hint = producer != nullptr ? "it is not built yet: weir run " + producer->path : workspace.hint_for(*asset)});
+  }
   return history;
 }
 

@@ -8,6 +8,7 @@
 #include "ops/data.h"
 #include "parse/script.h"
 #include "parse/splice.h"
+#include "text/suggest.h"
 
 namespace weir::ops {
 namespace {
@@ -43,16 +44,55 @@ parse::Spliced to_lakes(const std::string& sql, const parse::Statement& statemen
   return parse::Spliced::make(sql, statement.span, std::move(replacements));
 }
 
-Diagnostic explain_query(const duck::Failure& failure, const std::string& sql) {
+Diagnostic explain_query(const duck::Failure& failure, const parse::Spliced* spliced) {
   Diagnostic found{.code = Code::W4001, .message = lake::mask_secrets(failure.message)};
-  if (failure.position && *failure.position < sql.size()) found.hint = fmt::format("near: {}", sql.substr(*failure.position, 40));
+  if (spliced == nullptr || !failure.position) return found;
+  if (const auto place = spliced->source_of(*failure.position)) {
+    found.path = kPath;
+    found.span = *place;
+  }
   return found;
 }
 
+/// Tables and views of a lake as a query names them.
+std::vector<std::string> names_in(duck::Connection& connection, const lake::Lake& lake) {
+  std::vector<std::string> names;
+  const auto rows = connection.query(duck::Sql("SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = {} ORDER BY ALL", duck::Literal(lake.reader())));
+  for (std::size_t row = 0; rows && row < rows->size(); ++row)
+    names.push_back(rows->text(row, 0) == "main" ? rows->text(row, 1) : rows->text(row, 0) + "." + rows->text(row, 1));
+  return names;
+}
+
+/// A table that the engine did not find is said in the words of the project: DuckDB would propose names of its own.
+Diagnostics in_project_words(duck::Connection& connection, const parse::Statement& statement, const lake::Lakes& lakes, const std::string& default_lake, Diagnostics problems) {
+  for (Diagnostic& problem : problems) {
+    for (const parse::TableReference& table : statement.tables) {
+      const bool is_here = problem.code == Code::W4001 && !problem.path.empty() && problem.span.begin >= table.span.begin && problem.span.begin < table.span.end;
+      if (!is_here) continue;
+      const std::string place = table.parts.size() == 3 ? table.parts[0] : default_lake;
+      const auto lake = std::find_if(lakes.all().begin(), lakes.all().end(), [&place](const lake::Lake& one) { return same(one.name(), place); });
+      if (lake == lakes.all().end()) continue;
+      const std::string schema = table.parts.size() == 1 ? "main" : table.parts[table.parts.size() - 2];
+      const std::string wanted = same(schema, "main") ? table.parts.back() : fmt::format("{}.{}", schema, table.parts.back());
+      const std::vector<std::string> names = names_in(connection, *lake);
+      if (std::any_of(names.begin(), names.end(), [&wanted](const std::string& name) { return same(name, wanted); })) continue;
+      problem.code = Code::W2012;
+      problem.span = table.span;
+      problem.message = fmt::format("lake {} has no table {}", lake->name(), wanted);
+      const auto near = text::nearest(wanted, names);
+      const std::size_t shown = std::min<std::size_t>(names.size(), 10);
+      problem.hint = near            ? fmt::format("did you mean `{}`?", *near)
+                     : names.empty() ? std::string("nothing is published yet: weir run")
+                                     : fmt::format("it has {}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "), shown < names.size() ? " …" : "");
+    }
+  }
+  return problems;
+}
+
 /// The bound plan shows every table function, whatever views and macros hide it.
-Result<void> check_functions(duck::Connection& connection, const duck::Sql& statement, const std::string& sql) {
-  const auto plan = build::bind_plan(connection, statement);
-  if (!plan) return fail(explain_query(plan.error(), sql));
+Result<void> check_functions(duck::Connection& connection, const parse::Spliced& statement) {
+  const auto plan = build::bind_plan(connection, statement.sql());
+  if (!plan) return fail(explain_query(plan.error(), &statement));
   for (const std::string& function : plan->table_functions) {
     if (build::is_allowed_in_plan(function)) continue;
     return fail(Diagnostic{.code = Code::W4003, .message = fmt::format("the function {} is not allowed in a query", function)});
@@ -67,7 +107,7 @@ Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, cons
   else if (request.format == "json") copy = duck::Sql("COPY {} TO {} (FORMAT json, ARRAY true)", rows, output);
   else if (request.format == "parquet") copy = duck::Sql("COPY {} TO {} (FORMAT parquet)", rows, output);
   else return fail(Diagnostic{.code = Code::W8011, .message = fmt::format("there is no format `{}`", request.format), .hint = "box, csv, json or parquet"});
-  if (auto done = connection.execute(copy); !done) return fail(explain_query(done.error(), request.sql));
+  if (auto done = connection.execute(copy); !done) return fail(explain_query(done.error(), nullptr));
   return {};
 }
 
@@ -79,20 +119,20 @@ Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
   WEIR_TRY(const parse::Statement statement, only_select(connection, request.sql));
   WEIR_TRY(const Config* config, workspace.config());
   if (auto done = connection.execute(duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader()))); !done)
-    return fail(explain_query(done.error(), request.sql));
+    return fail(explain_query(done.error(), nullptr));
   const parse::Spliced spliced = to_lakes(request.sql, statement, *lakes);
-  WEIR_CHECK(check_functions(connection, spliced.sql(), request.sql));
+  WEIR_CHECK(check_functions(connection, spliced));
   const duck::Sql limit = request.limit ? duck::Sql(" LIMIT {}", *request.limit + (request.format.empty() ? 1 : 0)) : duck::Sql();
-  QueryResult result;
+  auto columns = connection.describe(spliced.sql());
+  if (!columns)
+    return fail(in_project_words(connection, statement, *lakes, config->default_lake().name, {explain_query(columns.error(), &spliced)}));
+  QueryResult result{.columns = std::move(*columns)};
   if (!request.format.empty()) {
     WEIR_CHECK(write_out(connection, duck::Sql("(SELECT * FROM ({}){})", spliced.sql(), limit), request));
     return result;
   }
-  auto columns = connection.describe(spliced.sql());
-  if (!columns) return fail(explain_query(columns.error(), request.sql));
-  result.columns = std::move(*columns);
   auto rows = connection.query(duck::Sql("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({}){}", spliced.sql(), limit));
-  if (!rows) return fail(explain_query(rows.error(), request.sql));
+  if (!rows) return fail(explain_query(rows.error(), nullptr));
   for (std::size_t row = 0; row < rows->size(); ++row) {
     if (request.limit && row == static_cast<std::size_t>(*request.limit)) {
       result.is_cut = true;

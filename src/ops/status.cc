@@ -72,7 +72,7 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
     statuses.push_back(std::move(one));
   }
   if (wanted && statuses.empty())
-    return fail(Diagnostic{.code = Code::W2012, .message = "no model produces " + wanted->uri(), .hint = "`weir ls` lists the models"});
+    return fail(Diagnostic{.code = Code::W2012, .message = "no model produces " + wanted->uri(), .hint = workspace.hint_for(*asset)});
   return statuses;
 }
 

@@ -1,5 +1,7 @@
 #include "ops/workspace.h"
 
+#include "text/suggest.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -107,6 +109,19 @@ Result<Asset> Workspace::asset_named(const std::string& name) {
   asset.schema = dot == std::string::npos ? "main" : name.substr(0, dot);
   asset.name = dot == std::string::npos ? name : name.substr(dot + 1);
   return asset;
+}
+
+std::string Workspace::hint_for(const std::string& name) {
+  std::vector<std::string> known;
+  if (const auto project = this->project()) {
+    for (const Model& model : (*project)->models) {
+      known.push_back(model.path);
+      known.push_back(model.path.substr(model.path.rfind('/') + 1));
+      if (model.target) known.push_back(model.target->schema == "main" ? model.target->name : model.target->schema + "." + model.target->name);
+    }
+  }
+  const auto near = text::nearest(name, known);
+  return near ? "did you mean `" + *near + "`?" : "`weir ls` lists the models";
 }
 
 }  // namespace weir::ops

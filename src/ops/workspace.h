@@ -35,8 +35,10 @@ class Workspace {
   const Project* loaded() const { return project_.get(); }
 
   /// The model whose asset or path the user named: an asset URI, `schema.table`, a table, or a model's path.
-  /// Errors: W2012 nothing of that name.
+  /// A name that is none of these is taken as a table of the default lake.
   Result<Asset> asset_named(const std::string& name);
+  /// What to do about a name that led to nothing: the nearest model or table, or where to look.
+  std::string hint_for(const std::string& name);
 
  private:
   explicit Workspace(std::string root) : root_(std::move(root)) {}

@@ -113,7 +113,7 @@ Result<Source> without_duplicates(Draft& draft, const Key& key, Duplicates polic
   if (census.repeated == 0) return Source{relation, census.rows, census.keys};
   if (policy == Duplicates::First || policy == Duplicates::Last) return choose(draft, key, policy);
   WEIR_TRY(const std::string sample, sample_of(draft, key, relation));
-  const std::string what = std::to_string(census.repeated) + " keys (" + listed(key) + ") have several rows in the result: " + sample;
+  const std::string what = std::to_string(census.repeated) + (census.repeated == 1 ? " key (" : " keys (") + listed(key) + (census.repeated == 1 ? ") has" : ") have") + " several rows in the result: " + sample;
   if (policy == Duplicates::Fail)
     return fail(draft.problem(Code::W6010, what, "make the query return one row a key, or say duplicates=first or last with order="));
   draft.warn(Code::W6021, what, "all of them are kept; duplicates=fail, first or last decides otherwise");

@@ -42,7 +42,7 @@ void add_options(std::string& text, const std::vector<cli::Option>& options) {
   for (const cli::Option& option : options) {
     std::string names = option.names;
     for (std::size_t at = 0; (at = names.find(',', at)) != std::string::npos; at += 4) names.replace(at, 1, "`, `");
-    text += fmt::format("| `{}`{} | {} |\n", names, option.kind == cli::Kind::Flag ? "" : option.kind == cli::Kind::Text ? " value" : " value, repeatable", cell(option.help));
+    text += fmt::format("| `{}`{} | {} |\n", names, option.kind == cli::Kind::Flag ? "" : option.kind == cli::Kind::Text ? " value" : option.kind == cli::Kind::Number ? " number" : " value, repeatable", cell(option.help));
   }
 }
 

@@ -38,5 +38,33 @@ TEST(CommandLine, WhatIsUnknownIsMisuse) {
   EXPECT_EQ(say({"explain", "--loud", "W0001"}).exit, Exit::Misuse);
 }
 
+TEST(CommandLine, ASlipInANameIsAnsweredWithTheNearestOne) {
+  EXPECT_NE(say({"rn"}).err.find("did you mean `run`?"), std::string::npos) << say({"rn"}).err;
+  const Said option = say({"run", "--partitoin=2026-07-05"});
+  EXPECT_EQ(option.exit, Exit::Misuse);
+  EXPECT_NE(option.err.find("weir run has no option --partitoin"), std::string::npos) << option.err;
+  EXPECT_NE(option.err.find("did you mean `--partition`?"), std::string::npos) << option.err;
+}
+
+TEST(CommandLine, OptionsOfEveryCommandMayStandBeforeIt) {
+  const Said plain = say({"explain", "W0001"});
+  const Said before = say({"-q", "--color", "never", "explain", "W0001"});
+  EXPECT_EQ(before.exit, Exit::Done) << before.err;
+  EXPECT_EQ(before.out, plain.out);
+}
+
+TEST(CommandLine, ANumberIsANumber) {
+  const Said said = say({"run", "--jobs", "many"});
+  EXPECT_EQ(said.exit, Exit::Misuse);
+  EXPECT_NE(said.err.find("takes a whole number, not many"), std::string::npos) << said.err;
+}
+
+TEST(Explain, TakesACodeInAnyCaseAndWithoutItsLetter) {
+  const Said plain = say({"explain", "W0107"});
+  EXPECT_EQ(say({"explain", "w0107"}).out, plain.out);
+  EXPECT_EQ(say({"explain", "107"}).out, plain.out);
+  EXPECT_EQ(say({"explain", "W9999"}).exit, Exit::Misuse);
+}
+
 }  // namespace
 }  // namespace weir::cli

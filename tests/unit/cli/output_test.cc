@@ -1,0 +1,43 @@
+#include "cli/output.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace weir::cli {
+namespace {
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::ostringstream out, err;
+  Streams streams{.out = out, .err = err};
+  print_table(rows, streams);
+  return out.str();
+}
+
+TEST(Table, NumbersStandAtTheRightAndTextAtTheLeft) {
+  EXPECT_EQ(table({{"name", "rows", "note"}, {"a", "12,408", "x"}, {"bcdef", "7", "2026-07-05"}}),
+            "name     rows  note\n"
+            "a      12,408  x\n"
+            "bcdef       7  2026-07-05\n");
+}
+
+TEST(Table, LinesEndWithoutBlanks) { EXPECT_EQ(table({{"a", "b"}, {"x", ""}, {"y", "text"}}), "a  b\nx\ny  text\n"); }
+
+TEST(Table, WideLettersTakeTwoColumns) { EXPECT_EQ(table({{"t", "u"}, {"日本", "x"}, {"é", "y"}}), "t     u\n日本  x\né     y\n"); }
+
+TEST(Table, NoValueCanMoveTheCursor) { EXPECT_EQ(table({{"t"}, {"a\nb\x1b[2J"}}), "t\na\\nb\\x1b[2J\n"); }
+
+TEST(Text, NumbersAreCountedInWords) {
+  EXPECT_EQ(counted(1, "row"), "1 row");
+  EXPECT_EQ(counted(0, "row"), "0 rows");
+  EXPECT_EQ(counted(12408, "row"), "12,408 rows");
+}
+
+TEST(Text, TimesAreShownToTheSecond) {
+  EXPECT_EQ(short_time("2026-07-05T08:00:01.999999Z"), "2026-07-05 08:00:01Z");
+  EXPECT_EQ(short_time("2026-07-05T08:00:01Z"), "2026-07-05 08:00:01Z");
+  EXPECT_EQ(short_time(""), "");
+}
+
+}  // namespace
+}  // namespace weir::cli
