@@ -184,7 +184,7 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
     apply_color(args, streams);
     // Only prod has tables so far: another name must never write to them.
     if (const std::string environment = args.text("env", "prod"); environment != "prod")
-      return misuse("there is no environment " + environment + " yet; the only one is prod", streams);
+      return misuse(words, "there is no environment " + environment + " yet; the only one is prod", streams);
     return bound->command->run(args, streams);
   }
   streams.out << root.help();

@@ -42,7 +42,12 @@ void add_options(std::string& text, const std::vector<cli::Option>& options) {
   for (const cli::Option& option : options) {
     std::string names = option.names;
     for (std::size_t at = 0; (at = names.find(',', at)) != std::string::npos; at += 4) names.replace(at, 1, "`, `");
-    text += fmt::format("| `{}`{} | {} |\n", names, option.kind == cli::Kind::Flag ? "" : option.kind == cli::Kind::Text ? " value" : option.kind == cli::Kind::Number ? " number" : " value, repeatable", cell(option.help));
+    text += fmt::format("| `{}`{} | {} |\n", names,
+                        option.kind == cli::Kind::Flag     ? ""
+                        : option.kind == cli::Kind::Text   ? " value"
+                        : option.kind == cli::Kind::Number ? " number"
+                                                           : " value, repeatable",
+                        cell(option.help));
   }
 }
 
@@ -61,10 +66,14 @@ std::string commands_part() {
 
 std::string_view repeats(Repeats how) {
   switch (how) {
-    case Repeats::Adds: return "adds up";
-    case Repeats::FirstWins: return "the first counts";
-    case Repeats::LastWins: return "the last counts";
-    case Repeats::Flag: return "no matter";
+    case Repeats::Adds:
+      return "adds up";
+    case Repeats::FirstWins:
+      return "the first counts";
+    case Repeats::LastWins:
+      return "the last counts";
+    case Repeats::Flag:
+      return "no matter";
   }
   return "";
 }
@@ -76,16 +85,21 @@ std::string values_of(const OptionEntry& option) {
 
 std::string header_part() {
   std::string text = "## Line annotations\n\n| line | meaning | given twice |\n| --- | --- | --- |\n";
-  for (const KeywordEntry& keyword : header_keywords()) text += fmt::format("| `{}` | {} | {} |\n", cell(keyword.shape), cell(keyword.meaning), repeats(keyword.repeats));
+  for (const KeywordEntry& keyword : header_keywords())
+    text += fmt::format("| `{}` | {} | {} |\n", cell(keyword.shape), cell(keyword.meaning), repeats(keyword.repeats));
   for (const KeywordEntry& keyword : header_keywords()) {
     if (keyword.heads.empty() && keyword.options.empty()) continue;
     text += fmt::format("\n### {}\n\n", keyword.name);
-    if (!keyword.heads.empty()) text += fmt::format("First word: {}.\n{}", words(keyword.heads), keyword.options.empty() ? "" : "\n");
+    if (!keyword.heads.empty())
+      text += fmt::format("First word: {}.\n{}", words(keyword.heads), keyword.options.empty() ? "" : "\n");
     if (keyword.options.empty()) continue;
     text += "| option | meaning |\n| --- | --- |\n";
-    for (const OptionEntry& option : keyword.options) text += fmt::format("| {} | {} |\n", values_of(option), cell(option.meaning));
+    for (const OptionEntry& option : keyword.options)
+      text += fmt::format("| {} | {} |\n", values_of(option), cell(option.meaning));
   }
-  text += "\n## Block header\n\nKeys below `weir:`. A key marked with * takes part in deciding where and how the result is written, which only one of the notations may do.\n\n";
+  text +=
+      "\n## Block header\n\nKeys below `weir:`. A key marked with * takes part in deciding where and how the result is "
+      "written, which only one of the notations may do.\n\n";
   text += "| key | values | meaning |\n| --- | --- | --- |\n";
   for (const BlockKeyEntry& key : block_keys()) {
     std::string name = fmt::format("`{}`{}", key.name, key.decides ? "*" : "");
@@ -97,7 +111,8 @@ std::string header_part() {
 
 std::string diagnostics_part() {
   std::string text = "| code | title | cause and cure |\n| --- | --- | --- |\n";
-  for (const Code code : all_codes()) text += fmt::format("| `{}` | {} | {} |\n", name_of(code), cell(title_of(code)), cell(explanation_of(code)));
+  for (const Code code : all_codes())
+    text += fmt::format("| `{}` | {} | {} |\n", name_of(code), cell(title_of(code)), cell(explanation_of(code)));
   return text;
 }
 
@@ -105,7 +120,8 @@ std::string diagnostics_part() {
 std::vector<std::string> keys_beside(const std::string& before, const std::string& indent) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("weir-docs-{}", ::getpid());
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "weir.yaml") << "lakes: {main: {catalog: a.sqlite, data: a}}\n" << before << indent << "zqzqzqzqzqzq: 1\n";
+  std::ofstream(folder / "weir.yaml") << "lakes: {main: {catalog: a.sqlite, data: a}}\n"
+                                      << before << indent << "zqzqzqzqzqzq: 1\n";
   Diagnostics warnings;
   const auto config = load_config(folder.string(), warnings);
   std::filesystem::remove_all(folder);
@@ -159,13 +175,23 @@ std::set<std::string> configuration_keys() {
 }
 
 std::set<std::string> result_fields() {
-  run::StepReport step{.model = "m", .materialized = "a", .partition = "p", .status = run::Status::Failed, .reason = "r", .strategy = "merge"};
+  run::StepReport step{.model = "m",
+                       .materialized = "a",
+                       .partition = "p",
+                       .status = run::Status::Failed,
+                       .reason = "r",
+                       .strategy = "merge"};
   step.rows = 1;
   step.counts = {1, 1, 1, 1, 1};
   step.snapshot_id = 1;
   step.output_schema = {{"c", "INTEGER"}};
   const lake::ColumnState column{.name = "c", .type = "INTEGER"};
-  step.drift = build::Drift{.added = {column}, .removed = {column}, .retyped = {{"c", "INTEGER", "BIGINT", true}}, .reordered = true, .renamed_case = {{"a", "A"}}, .likely_rename = {{"a", "b"}}};
+  step.drift = build::Drift{.added = {column},
+                            .removed = {column},
+                            .retyped = {{"c", "INTEGER", "BIGINT", true}},
+                            .reordered = true,
+                            .renamed_case = {{"a", "A"}},
+                            .likely_rename = {{"a", "b"}}};
   audit::Verdict verdict{.test = "t", .status = audit::Verdict::Status::Error};
   verdict.sample_json = "[]";
   verdict.error = "e";
@@ -177,7 +203,8 @@ std::set<std::string> result_fields() {
   step.result_json = "[]";
   step.versions = {1};
   step.started = step.finished = "t";
-  run::RunReport report{.run = "r", .environment = "prod", .status = "failed", .started = "t", .finished = "t", .steps = {step}};
+  run::RunReport report{
+      .run = "r", .environment = "prod", .status = "failed", .started = "t", .finished = "t", .steps = {step}};
   std::set<std::string> fields;
   collect(run::to_json(report), "", fields);
   return fields;
@@ -190,7 +217,8 @@ std::set<std::string> first_column(const std::string& page) {
     if (!line.starts_with("| `")) continue;
     const std::string first = line.substr(2, line.find(" | ", 2) - 2);
     static const std::regex code("`([^`]+)`");
-    for (auto at = std::sregex_iterator(first.begin(), first.end(), code); at != std::sregex_iterator(); ++at) found.insert((*at)[1]);
+    for (auto at = std::sregex_iterator(first.begin(), first.end(), code); at != std::sregex_iterator(); ++at)
+      found.insert((*at)[1]);
   }
   return found;
 }

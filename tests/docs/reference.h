@@ -1,5 +1,5 @@
-// The generated parts of docs/reference, and the comparison of handwritten ones with the program: what the tables of commands, header
-// words and diagnostic codes say is never typed twice.
+// The generated parts of docs/reference, and the comparison of handwritten ones with the program: what the tables of
+// commands, header words and diagnostic codes say is never typed twice.
 #pragma once
 
 #include <map>

@@ -33,20 +33,11 @@ struct Surface {
 
 const std::map<std::string, Surface>& surfaces() {
   static const std::map<std::string, Surface> all = {
-      {"init", {"init", ""}},
-      {"init_data_test", {"init", ""}},
-      {"check", {"check", ""}},
-      {"run", {"run", ""}},
-      {"dry_run", {"run", ""}},
-      {"status", {"status", ""}},
-      {"list", {"ls", ""}},
-      {"show", {"show", ""}},
-      {"query", {"query", ""}},
-      {"history", {"history", ""}},
-      {"test", {"test", ""}},
-      {"rebuild_state", {"state rebuild", ""}},
-      {"doctor", {"doctor", ""}},
-      {"version", {"version", ""}},
+      {"init", {"init", ""}},       {"init_data_test", {"init", ""}}, {"check", {"check", ""}},
+      {"run", {"run", ""}},         {"dry_run", {"run", ""}},         {"status", {"status", ""}},
+      {"list", {"ls", ""}},         {"show", {"show", ""}},           {"query", {"query", ""}},
+      {"history", {"history", ""}}, {"test", {"test", ""}},           {"rebuild_state", {"state rebuild", ""}},
+      {"doctor", {"doctor", ""}},   {"version", {"version", ""}},
   };
   return all;
 }
@@ -89,14 +80,17 @@ TEST(Reference, EveryOperationHasACommandAndThatIsDocumented) {
 }
 
 TEST(Reference, EveryCommandHasExamplesThatNameIt) {
-  for (const cli::Command& command : cli::commands()) EXPECT_NE(std::string(command.examples).find(std::string("weir ") + command.name), std::string::npos) << command.name;
+  for (const cli::Command& command : cli::commands())
+    EXPECT_NE(std::string(command.examples).find(std::string("weir ") + command.name), std::string::npos)
+        << command.name;
 }
 
 TEST(Reference, PagesAreReachedFromTheIndex) {
   const std::string index = read(kRoot + "/docs/README.md");
   for (const char* folder : {"guide", "reference", "decisions", "formats"})
     for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/docs/" + folder))
-      EXPECT_NE(index.find("(" + std::string(folder) + "/" + entry.path().filename().string() + ")"), std::string::npos) << entry.path();
+      EXPECT_NE(index.find("(" + std::string(folder) + "/" + entry.path().filename().string() + ")"), std::string::npos)
+          << entry.path();
 }
 
 int write_parts() {

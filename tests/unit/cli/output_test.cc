@@ -23,7 +23,9 @@ TEST(Table, NumbersStandAtTheRightAndTextAtTheLeft) {
 
 TEST(Table, LinesEndWithoutBlanks) { EXPECT_EQ(table({{"a", "b"}, {"x", ""}, {"y", "text"}}), "a  b\nx\ny  text\n"); }
 
-TEST(Table, WideLettersTakeTwoColumns) { EXPECT_EQ(table({{"t", "u"}, {"日本", "x"}, {"é", "y"}}), "t     u\n日本  x\né     y\n"); }
+TEST(Table, WideLettersTakeTwoColumns) {
+  EXPECT_EQ(table({{"t", "u"}, {"日本", "x"}, {"é", "y"}}), "t     u\n日本  x\né     y\n");
+}
 
 TEST(Table, NoValueCanMoveTheCursor) { EXPECT_EQ(table({{"t"}, {"a\nb\x1b[2J"}}), "t\na\\nb\\x1b[2J\n"); }
 
