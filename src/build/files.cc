@@ -153,12 +153,32 @@ Result<bool> publishes_by_files(Work& work, const Layout& layout) {
   return rows >= kRowsWorthFiles;
 }
 
+namespace {
+
+/// A disk that fills up in the middle is worse than one that is known to be too small: a large stage asks first. Compressed columns take about
+/// four bytes a value; a failed write removes its files, so an estimate that is too low costs time only.
+Result<void> check_room(const Work& work, const Layout& layout, const std::string& folder) {
+  constexpr std::uintmax_t kBytesPerValue = 4;
+  constexpr std::uintmax_t kReserve = 16'000'000;
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (error) return {};
+  const auto rows = static_cast<std::uintmax_t>(std::max(work.request.earlier_rows.value_or(0), kRowsWorthFiles));
+  const std::uintmax_t needed = rows * layout.cells.size() * kBytesPerValue + kReserve;
+  if (space.available >= needed) return {};
+  return fail(work.about(Code::W9012, fmt::format("{} has {} MB left, and about {} MB are needed", folder, space.available / 1'000'000, needed / 1'000'000),
+                         "make room, or move `data:` of the lake to a larger disk"));
+}
+
+}  // namespace
+
 Result<void> fill_files(Work& work, const Layout& layout, Stage& stage) {
   const StageRequest& request = work.request;
   const std::string folder = folder_of_slice(request);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(work.about(Code::W9010, fmt::format("cannot make the folder {}: {}", folder, error.message()), "check who may write to the lake's data path"));
+  WEIR_CHECK(check_room(work, layout, folder));
   const std::string prefix = file_prefix(request);
   const duck::Sql head("COPY (SELECT {} FROM (", select_list(layout, request, ""));
   const duck::Sql tail("\n) AS result) TO {} (FORMAT parquet, FILE_SIZE_BYTES {}, FILENAME_PATTERN {}, OVERWRITE_OR_IGNORE, RETURN_STATS)", duck::Literal(folder), duck::Literal(kFileSize),
