@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "build/content.h"
+#include "build/names.h"
 #include "build/types.h"
 
 namespace weir::build {
@@ -34,6 +35,8 @@ bool folder_takes_files(const StageRequest& request) {
   if (target.folder.find_first_of("*?[") != std::string::npos) return false;
   if (target.has_other_partitioning || !target.sorted_by.empty()) return false;
   if (!request.model.partitioning) return target.partitioned_by.empty();
+  // Read back from a folder's name these are no value, in any case (measured); a lake's own INSERT keeps them as text.
+  if (same_name(request.partition, "null")) return false;
   return !target.exists || (target.partitioned_by.size() == 1 && target.partitioned_by[0] == lake::kPartitionColumn);
 }
 

@@ -50,9 +50,15 @@ Literal attach_target(const DatabaseLocation& catalog) {
   return Literal((postgres ? "ducklake:postgres:" : "ducklake:sqlite:") + catalog.target);
 }
 
-Sql catalog_options(const DatabaseLocation& catalog, const std::string& metadata) {
+Sql reader_options(const DatabaseLocation& catalog, const std::string& metadata) {
   if (catalog.kind == DatabaseLocation::Kind::Postgres) return Sql("METADATA_CATALOG {}", Literal(metadata));
-  return Sql("METADATA_CATALOG {}, META_JOURNAL_MODE 'WAL', META_BUSY_TIMEOUT 10000", Literal(metadata));
+  return Sql("METADATA_CATALOG {}, META_BUSY_TIMEOUT 10000", Literal(metadata));
+}
+
+// The journal's mode stays with the file. A reader must not ask for it: a lake that was not made here has another, and cannot be changed read-only.
+Sql writer_options(const DatabaseLocation& catalog, const std::string& metadata) {
+  if (catalog.kind == DatabaseLocation::Kind::Postgres) return reader_options(catalog, metadata);
+  return Sql("{}, META_JOURNAL_MODE 'WAL'", reader_options(catalog, metadata));
 }
 
 Sql data_path_options(const std::optional<std::string>& moved_to) {
@@ -176,7 +182,7 @@ Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Optio
 Result<void> Lakes::attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
   const LakeConfig& config = lake.config_;
   const auto done = connection.execute(Sql("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_),
-                                           catalog_options(config.catalog, lake.metadata_), data_path_options(moved)));
+                                           reader_options(config.catalog, lake.metadata_), data_path_options(moved)));
   if (!done) return fail(judge_failure(config, probe_catalog(config.catalog), done.error()));
   return {};
 }
@@ -186,7 +192,7 @@ Result<void> Lakes::attach_writer(duck::Connection& connection, Lake& lake, cons
   const LakeConfig& config = lake.config_;
   const std::string metadata = reserved_name("_weir_n_", config.name) + lake.writer_.substr(lake.writer_.rfind('_'));
   const auto done = connection.execute(Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0{})",
-                                           attach_target(config.catalog), Identifier(lake.writer_), catalog_options(config.catalog, metadata),
+                                           attach_target(config.catalog), Identifier(lake.writer_), writer_options(config.catalog, metadata),
                                            data_path_options(moved)));
   if (!done) return fail(judge_failure(config, probe_catalog(config.catalog), done.error()));
   return {};
@@ -201,7 +207,7 @@ Result<void> Lakes::create(duck::Connection& connection, Lake& lake, const Optio
   if (lake.exists_) return {};
   const Identifier maker(lake.writer_ + "_new");
   const auto made = connection.execute(Sql("ATTACH {} AS {} ({}, DATA_PATH {}, DATA_INLINING_ROW_LIMIT 0)", attach_target(config.catalog), maker,
-                                           catalog_options(config.catalog, lake.metadata_ + "_new"), Literal(lake.data_folder_)));
+                                           writer_options(config.catalog, lake.metadata_ + "_new"), Literal(lake.data_folder_)));
   if (!made) return fail(judge_failure(config, probe_catalog(config.catalog), made.error()));
   const auto set = connection.execute(Sql("CALL {}.set_option('data_inlining_row_limit', 0)", maker));
   const auto detached = connection.execute(Sql("DETACH {}", maker));
@@ -276,7 +282,7 @@ Result<void> Lakes::attach_alias(duck::Connection& connection, const std::string
     const Lake& one = lake(place);
     const std::string metadata = reserved_name("_weir_s_", alias) + "_" + random_hex();
     attach = Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0)", attach_target(one.config().catalog), Identifier(alias),
-                 catalog_options(one.config().catalog, metadata));
+                 writer_options(one.config().catalog, metadata));
   } else if (scheme == "datatable") {
     const DatabaseLocation& location = databases_.at(place);
     WEIR_TRY(const Sql type, type_option(location));

@@ -107,6 +107,10 @@ class Lake {
   struct Changes {
     std::int64_t newest = 0;
     std::map<std::string, std::int64_t> tables;
+    /// Of those, the newest version that carries no commit record: somebody else's.
+    std::map<std::string, std::int64_t> foreign;
+    /// Every table and view that lives now, with the version that made it (a table that is made anew is another table).
+    std::map<std::string, std::int64_t> made;
   };
   Result<Changes> changes_after(duck::Connection& connection, std::int64_t after) const;
 

@@ -68,27 +68,32 @@ Result<Lake::Changes> Lake::changes_after(duck::Connection& connection, std::int
                                       "GROUP BY ALL",
                                       metadata("ducklake_table"), metadata("ducklake_schema"), metadata("ducklake_view"), metadata("ducklake_schema"),
                                       metadata("ducklake_table"), metadata("ducklake_schema"), after, metadata("ducklake_view"), metadata("ducklake_schema"), after)));
+  WEIR_TRY(const auto rows, read(connection, *this,
+                                 Sql("SELECT c.snapshot_id, c.changes_made, {} FROM {} c WHERE c.snapshot_id > {} ORDER BY c.snapshot_id", is_commit_record(),
+                                     metadata("ducklake_snapshot_changes"), after)));
+  std::unordered_set<std::int64_t> ours;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows.text(i, 2) == "true") ours.insert(rows.integer(i, 0));
+  const auto note = [&](const std::string& key, std::int64_t version) {
+    const auto raise = [version](std::int64_t& known) { known = std::max(known, version); };
+    raise(result.tables[key]);
+    if (!ours.contains(version)) raise(result.foreign[key]);
+  };
   std::unordered_map<std::int64_t, std::string> keys;
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string key = Asset{AssetKind::Lake, config_.name, names.text(i, 1), names.text(i, 2)}.key();
-    if (names.integer(i, 3) > after) {
-      std::int64_t& version = result.tables[key];
-      version = std::max(version, names.integer(i, 3));
-    }
-    if (!names.is_null(i, 0)) keys[names.integer(i, 0)] = std::move(key);
+    const std::int64_t version = names.integer(i, 3);
+    if (version > after) note(key, version);
+    if (names.is_null(i, 0)) continue;
+    result.made[key] = version;
+    keys[names.integer(i, 0)] = std::move(key);
   }
-  WEIR_TRY(const auto rows, read(connection, *this,
-                                 Sql("SELECT snapshot_id, changes_made FROM {} WHERE snapshot_id > {} ORDER BY snapshot_id",
-                                     metadata("ducklake_snapshot_changes"), after)));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     result.newest = std::max(result.newest, rows.integer(i, 0));
     const std::string changes = rows.text(i, 1);
     for (const Change& change : parse_changes(changes)) {
       if (!change.id || !change.alters_content()) continue;
-      const auto key = keys.find(*change.id);
-      if (key == keys.end()) continue;
-      std::int64_t& version = result.tables[key->second];
-      version = std::max(version, rows.integer(i, 0));
+      if (const auto key = keys.find(*change.id); key != keys.end()) note(key->second, rows.integer(i, 0));
     }
   }
   return result;

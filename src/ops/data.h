@@ -39,7 +39,7 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
 /// One slice as `weir status` shows it.
 struct SliceStatus {
   std::string slice;
-  /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it).
+  /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it, or somebody else wrote to the table).
   std::string status;
   state::SliceRecord record;
 };

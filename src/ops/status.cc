@@ -13,8 +13,11 @@ std::string judged(const state::SliceRecord& record, const Model* model, const s
                    const plan::World& world, const std::set<std::pair<std::string, std::string>>& running) {
   if (running.contains({record.asset, record.slice})) return "running";
   if (record.status != "materialized" || model == nullptr) return record.status;
+  const plan::Proof proof = model->plane == Plane::Managed ? plan::proof_of(record, *model->target, world) : plan::Proof{};
+  if (proof.kind == plan::Proof::Kind::Gone) return "missing";
   const auto print = fingerprints.find(model->path);
   if (print != fingerprints.end() && print->second != record.fingerprint) return "outdated";
+  if (proof.kind == plan::Proof::Kind::Foreign) return "stale";
   for (const state::InputRecord& input : record.inputs) {
     if (input.asset.starts_with("file:")) {
       const auto now = world.files.find(input.asset.substr(5));

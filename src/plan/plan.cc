@@ -137,6 +137,18 @@ std::optional<std::string> input_changed(const state::InputRecord& input, const 
 
 }  // namespace
 
+Proof proof_of(const state::SliceRecord& record, const Asset& target, const World& world) {
+  const auto lake = world.lakes.find(lower(target.place));
+  if (lake == world.lakes.end()) return {};
+  const std::int64_t version = record.snapshot_id.value_or(0);
+  const auto made = lake->second.made.find(target.key());
+  if (made == lake->second.made.end()) return {Proof::Kind::Gone, "its table is gone"};
+  if (made->second > version) return {Proof::Kind::Gone, fmt::format("its table was made anew in version {}", made->second)};
+  const auto foreign = lake->second.foreign.find(target.key());
+  if (foreign == lake->second.foreign.end() || foreign->second <= version) return {};
+  return {Proof::Kind::Foreign, fmt::format("somebody else wrote to it in version {}", foreign->second)};
+}
+
 std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, const World& world, bool force,
                                            const std::map<std::size_t, std::int64_t>& ended) {
   const Model& model = *step.model;
@@ -165,16 +177,7 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   }
   for (const state::InputRecord& input : record->inputs)
     if (auto reason = input_changed(input, plan, world)) return reason;
-  // Somebody else wrote to the target: what the ledger says of its slices is unproven.
-  const auto lake = world.lakes.find(lower(model.target->place));
-  if (lake != world.lakes.end()) {
-    const auto changed = lake->second.changed.find(key);
-    std::int64_t ours = record->snapshot_id.value_or(0);
-    for (auto slice = world.slices.lower_bound({key, ""}); slice != world.slices.end() && slice->first.first == key; ++slice)
-      ours = std::max(ours, slice->second.snapshot_id.value_or(0));
-    if (changed != lake->second.changed.end() && changed->second > ours)
-      return fmt::format("somebody else wrote to it in version {}", changed->second);
-  }
+  if (Proof proof = proof_of(*record, *model.target, world); proof.kind != Proof::Kind::Holds) return std::move(proof.reason);
   return std::nullopt;
 }
 

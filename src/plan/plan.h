@@ -22,6 +22,10 @@ struct World {
     std::int64_t newest = 0;
     /// Asset key -> newest version that changed it, among versions after `since`.
     std::map<std::string, std::int64_t> changed;
+    /// The same for versions that others made.
+    std::map<std::string, std::int64_t> foreign;
+    /// Asset key of each table that lives now -> the version that made it.
+    std::map<std::string, std::int64_t> made;
     std::int64_t since = 0;
   };
   /// Lake name in lower case -> what it holds.
@@ -83,6 +87,16 @@ struct Plan {
 /// Errors: W8004 an argument that no selected model declares.
 Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected,
                        const std::map<std::string, std::string>& fingerprints, const World& world, const Options& options);
+
+/// Whether a lake still holds what the ledger says of a slice.
+struct Proof {
+  enum class Kind { Holds, Gone, Foreign };
+  Kind kind = Kind::Holds;
+  /// In words, unless it holds.
+  std::string reason;
+};
+/// Gone: the table was dropped, or made anew after the slice was written. Foreign: somebody else wrote to the table since.
+Proof proof_of(const state::SliceRecord& record, const Asset& target, const World& world);
 
 /// Why the step must be built, or nothing if nothing that it depends on can have changed. Inputs produced by steps of the plan are judged by
 /// `ended`: step id -> the version its output has after ending unchanged or fresh; a producer missing there may change its output.

@@ -54,6 +54,8 @@ Result<plan::World> observe(const Project& project, const Graph& graph, const st
     WEIR_TRY(auto changes, lake.changes_after(connection, view.since));
     view.newest = changes.newest;
     view.changed = std::move(changes.tables);
+    view.foreign = std::move(changes.foreign);
+    view.made = std::move(changes.made);
     world.lakes.emplace(lower(lake.name()), std::move(view));
   }
   return world;

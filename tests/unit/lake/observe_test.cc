@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "lake/changes.h"
+#include "lake/commit.h"
 #include "lake/lakes.h"
 #include "support/test_lake.h"
 
@@ -180,6 +181,25 @@ TEST_P(Observing, ChangesNameATableThatIsGoneByTheVersionThatEndedIt) {
                                                                   {asset("renamed").key(), base + 2},
                                                                   {asset("other").key(), base + 2},
                                                                   {asset("seen").key(), base + 3}}));
+}
+
+TEST_P(Observing, ChangesTellWhoseTheyAreAndWhichVersionMadeEachTable) {
+  run(Sql("CREATE TABLE {} AS SELECT 1 AS a", table("t")));
+  run(Sql("CREATE TABLE {} AS SELECT 1 AS a", table("u")));
+  const auto base = version();
+  run(Sql("INSERT INTO {} VALUES (2)", table("t")));
+  {
+    auto transaction = duck::Transaction::begin(*connection_);
+    ASSERT_TRUE(transaction.has_value());
+    run(Sql("CREATE OR REPLACE TABLE {} AS SELECT 1 AS a", table("u")));
+    run(Sql("INSERT INTO {} VALUES (3)", table("t")));
+    ASSERT_TRUE(commit(*connection_, main(), std::move(*transaction), {.token = "x", .run = "r", .environment = "prod"}, "me", "ours", base).has_value());
+  }
+  const auto changes = main().changes_after(*connection_, base);
+  ASSERT_TRUE(changes.has_value());
+  EXPECT_EQ(changes->tables.at(asset("t").key()), base + 2);
+  EXPECT_EQ(changes->foreign, (std::map<std::string, std::int64_t>{{asset("t").key(), base + 1}}));
+  EXPECT_EQ(changes->made, (std::map<std::string, std::int64_t>{{asset("t").key(), base - 1}, {asset("u").key(), base + 2}}));
 }
 
 TEST_P(Observing, HistoryCountsRowsOfTheAssetAndFollowsReplacedTables) {
