@@ -10,7 +10,10 @@
 #include "audit/custom.h"
 #include "audit/probe.h"
 #include "audit/sample.h"
+#include "build/gate.h"
 #include "build/stage.h"
+#include "lake/lakes.h"
+#include "project/gate.h"
 
 namespace weir::audit {
 namespace {
@@ -78,7 +81,7 @@ class Audit {
 
   void engine_error(Running& running, const duck::Failure& failure) {
     if (failure.type == duck::FailureType::Interrupt) interrupted_ = true;
-    set_error(running, failure.message);
+    set_error(running, lake::mask_secrets(failure.message));
   }
 
   static Sql violations(const Probe& probe) {
@@ -179,6 +182,14 @@ class Audit {
     return splice_custom_test(inline_test, test, request_);
   }
 
+  /// The same gate as for models, on the tree and on the bound plan.
+  Result<void> pass(duck::Connection& connection, const CustomQuery& custom) const {
+    const GatedStatement gated{.statement = custom.statement, .path = custom.path, .who = "a test", .macros = own_macros(request_.model)};
+    if (Diagnostics found = judge_reach(gated); !found.empty()) return fail(std::move(found));
+    build::BoundPlan plan;
+    return build::pass_gate(connection, custom.query.sql(), custom.query, {.who = "a test", .path = custom.path, .statement = custom.statement, .macros = gated.macros}, plan);
+  }
+
   void query(Running& running) {
     auto connection = connect_();
     if (!connection) return set_error(running, connection.error().front().message);
@@ -187,10 +198,15 @@ class Audit {
     if (custom->needs_setup)
       for (const auto& statement : request_.setup)
         if (const auto done = connection->execute(statement); !done) return engine_error(running, done.error());
+    if (auto passed = pass(*connection, *custom); !passed) return set_error(running, passed.error().front().message);
     Sql rows("(\n{}\n)", custom->query.sql());
     if (!running.test.where.empty()) {
       const Sql where = Sql::verbatim(running.test.where);
-      if (const auto bound = connection->describe(Sql("SELECT [(\n{}\n)] FROM {} AS \"_weir_t\"", where, rows)); !bound) return engine_error(running, bound.error());
+      const Sql whole("SELECT [(\n{}\n)] FROM {} AS \"_weir_t\"", where, rows);
+      if (const auto bound = connection->describe(whole); !bound) return engine_error(running, bound.error());
+      const auto plan = build::bind_plan(*connection, whole);
+      if (!plan) return engine_error(running, plan.error());
+      if (!plan->refused.empty()) return set_error(running, "a test may not call " + *plan->refused.begin());
       rows = Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE (\n{}\n))", rows, where);
     }
     if (!count_rows(running, *connection, relation_of(running.test, request_))) return;
@@ -211,7 +227,7 @@ class Audit {
     const auto place = custom.query.source_of(*failure.position - kBefore);
     if (!place) return;
     const auto line = std::count(custom.source->text.begin(), custom.source->text.begin() + place->begin, '\n') + 1;
-    running.verdict.error = custom.source->path + ":" + std::to_string(line) + ": " + failure.message;
+    running.verdict.error = custom.source->path + ":" + std::to_string(line) + ": " + running.verdict.error;
   }
 
   bool wants_sample(const Running& running) const {

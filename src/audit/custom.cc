@@ -165,7 +165,7 @@ Result<CustomQuery> splice_custom_test(const CustomTest& test, const Test& decla
   for (const auto& call : statement.functions)
     if (made_by_setup(request.model, call.name) != nullptr) needs_setup = true;
   if (!request.partition.empty()) add_tokens(test.source->text, statement.span, request.partition, replacements);
-  return CustomQuery{parse::Spliced::make(test.source->text, statement.span, std::move(replacements)), test.path, test.source, needs_setup};
+  return CustomQuery{parse::Spliced::make(test.source->text, statement.span, std::move(replacements)), test.path, test.source, statement, needs_setup};
 }
 
 }  // namespace weir::audit

@@ -10,6 +10,8 @@ struct CustomQuery {
   parse::Spliced query;
   std::string path;
   std::shared_ptr<const Source> source;
+  /// What the parser saw, with places in `source`.
+  parse::Statement statement;
   /// It uses temporary objects of the model, so the model's setup runs first.
   bool needs_setup = false;
 };

@@ -5,7 +5,9 @@
 #include <cctype>
 #include <charconv>
 
+#include "build/gate.h"
 #include "build/names.h"
+#include "text/lexer.h"
 
 namespace weir::audit {
 namespace {
@@ -17,9 +19,26 @@ using Problem = std::string;
 
 tl::unexpected<Problem> no(Problem problem) { return tl::unexpected(std::move(problem)); }
 
+// Without one of these words a text holds no query, and so no table function; the parser's gate has judged its calls.
+bool may_hold_query(const std::string& text) {
+  for (const auto& token : text::lex_code(text)) {
+    const std::string_view word = std::string_view(text).substr(token.span.begin, token.span.size());
+    for (const std::string_view lead : {"SELECT", "FROM", "TABLE", "WITH", "PIVOT", "UNPIVOT", "DESCRIBE", "SUMMARIZE", "SHOW"})
+      if (text::same_word(word, lead)) return true;
+  }
+  return false;
+}
+
 tl::expected<Sql, Problem> expression(duck::Connection& clean, const std::string& text, const Sql& relation) {
   const Sql user = Sql::verbatim(text);
-  if (const auto bound = clean.describe(Sql("SELECT [(\n{}\n)] FROM {} AS \"_weir_t\"", user, relation)); !bound) return no(bound.error().message);
+  const Sql whole("SELECT [(\n{}\n)] FROM {} AS \"_weir_t\"", user, relation);
+  if (const auto bound = clean.describe(whole); !bound) return no(bound.error().message);
+  if (may_hold_query(text)) {
+    const auto plan = build::bind_plan(clean, whole);
+    if (!plan) return no(plan.error().message);
+    if (!plan->refused.empty()) return no("a test may not call " + *plan->refused.begin());
+    if (!plan->is_known && !plan->is_explained) return no("this predicate cannot be checked before it runs; a custom test can");
+  }
   return Sql("(\n{}\n)", user);
 }
 

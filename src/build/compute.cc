@@ -51,16 +51,29 @@ duck::Sql query_part(const parse::Spliced& sql, const parse::Statement& statemen
   return {};
 }
 
+Suspect suspect_of(const Model& model, const parse::Statement& statement) {
+  Suspect suspect{.path = model.source->path, .statement = statement, .macros = {}};
+  for (const parse::Statement& one : model.script.statements)
+    if (one.kind == parse::StatementKind::CreateTempMacro) suspect.macros.insert(folded(one.object_name));
+  return suspect;
+}
+
+// A macro binds where it is called, so its body's tables are looked at here; its calls were judged by name.
+Result<void> judge_setup(Work& work, const parse::Spliced& sql) {
+  const parse::Statement* statement = statement_of(work.request.model, sql);
+  if (statement == nullptr) return {};
+  const Suspect suspect = suspect_of(work.request.model, *statement);
+  if (statement->kind == parse::StatementKind::CreateTempMacro) return pass_tables(work.connection, sql, suspect);
+  if (statement->kind != parse::StatementKind::CreateTempTable && statement->kind != parse::StatementKind::CreateTempView) return {};
+  const duck::Sql query = query_part(sql, *statement);
+  if (query.empty()) return {};
+  BoundPlan plan;
+  return pass_gate(work.connection, query, sql, suspect, plan);
+}
+
 Result<void> run_setup(Work& work) {
   for (const parse::Spliced& sql : work.request.setup) {
-    const parse::Statement* statement = statement_of(work.request.model, sql);
-    if (statement != nullptr && (statement->kind == parse::StatementKind::CreateTempTable || statement->kind == parse::StatementKind::CreateTempView)) {
-      if (const duck::Sql query = query_part(sql, *statement); !query.empty()) {
-        auto plan = bind_plan(work.connection, query);
-        if (!plan) return work.failed(plan.error(), sql, std::nullopt);
-        WEIR_CHECK(judge(*plan, work.request.model, *statement));
-      }
-    }
+    WEIR_CHECK(judge_setup(work, sql));
     if (auto done = work.connection.execute(sql.sql()); !done) return work.failed(done.error(), sql, 0);
   }
   return {};
@@ -84,7 +97,9 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
   if (!columns) {
     const auto statements = work.connection.count_statements(request.query.sql());
     if (!statements || *statements < 2) return work.failed(columns.error(), request.query, 0);
-    WEIR_CHECK(judge({}, request.model, request.model.result()));
+    const Suspect suspect = suspect_of(request.model, request.model.result());
+    WEIR_CHECK(judge({}, suspect));
+    WEIR_CHECK(pass_tables(work.connection, request.query, suspect));
     const duck::TableName raw{std::string(lake::kStageDatabase), "main", fmt::format("weir-{}-{}-raw", request.run, request.step)};
     const duck::Sql head("CREATE OR REPLACE TABLE {} AS ", raw);
     if (auto done = work.connection.execute({"{}{}", head, request.query.sql()}); !done) return work.failed(done.error(), request.query, head.text().size());
@@ -94,11 +109,10 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
     if (!columns) return work.failed(columns.error(), request.query, std::nullopt);
     return std::move(*columns);
   }
-  auto plan = bind_plan(work.connection, request.query.sql());
-  if (!plan) return work.failed(plan.error(), request.query, std::nullopt);
-  WEIR_CHECK(judge(*plan, request.model, request.model.result()));
-  for (const std::size_t at : plan->untyped) columns->at(at).type = "\"NULL\"";
-  WEIR_CHECK(check_collations(work, *plan, *columns));
+  BoundPlan plan;
+  WEIR_CHECK(pass_gate(work.connection, request.query.sql(), request.query, suspect_of(request.model, request.model.result()), plan));
+  for (const std::size_t at : plan.untyped) columns->at(at).type = "\"NULL\"";
+  WEIR_CHECK(check_collations(work, plan, *columns));
   return std::move(*columns);
 }
 

@@ -3,15 +3,54 @@
 #include "build/gate.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "build/names.h"
+#include "lake/lakes.h"
 #include "parse/functions.h"
 
 namespace weir::build {
 namespace {
+
+std::string text_of(const nlohmann::json& node, const char* key) {
+  const auto found = node.find(key);
+  return found != node.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool is_empty_list(const nlohmann::json& node, const char* key) {
+  const auto found = node.find(key);
+  return found == node.end() || found->empty();
+}
+
+// Attachments that no user SQL leads to: those that write, and the catalogs' own tables.
+bool is_closed(const std::string& catalog) {
+  const std::string name = folded(catalog);
+  return std::any_of(lake::kClosedPrefixes.begin(), lake::kClosedPrefixes.end(), [&name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// A scan with parameters was called by name; one without reads a table of an attachment.
+void look_at_get(const nlohmann::json& get, BoundPlan& plan) {
+  const std::string name = folded(text_of(get, "name"));
+  if (!parse::is_table_scan(name)) {
+    if (!parse::is_allowed_table_function(name)) plan.refused.insert(name);
+    return;
+  }
+  if (!is_empty_list(get, "parameters")) plan.refused.insert(name);
+  const auto data = get.find("function_data");
+  if (data == get.end() || !data->is_object()) return;
+  if (is_closed(text_of(*data, "catalog_name")) || is_closed(text_of(*data, "catalog"))) plan.refused.insert("weir's own attachments");
+}
+
+void look_at_call(const nlohmann::json& call, BoundPlan& plan) {
+  const std::string name = folded(text_of(call, "name"));
+  if (parse::is_refused_function(name)) plan.refused.insert(name);
+  if (name != "current_setting" || is_empty_list(call, "children")) return;
+  const auto& argument = call["children"][0];
+  const std::string setting = argument.contains("value") ? folded(text_of(argument["value"], "value")) : std::string();
+  if (!parse::is_connection_setting(setting)) plan.refused.insert(setting.empty() ? "current_setting of a name that is not constant" : "the setting " + setting);
+}
 
 void collect(const nlohmann::json& node, BoundPlan& plan) {
   if (node.is_array()) {
@@ -19,13 +58,21 @@ void collect(const nlohmann::json& node, BoundPlan& plan) {
     return;
   }
   if (!node.is_object()) return;
-  const auto type = node.find("type");
-  if (type != node.end() && type->is_string() && type->get_ref<const std::string&>() == "LOGICAL_GET") {
-    const auto name = node.find("name");
-    plan.table_functions.push_back(name != node.end() && name->is_string() ? name->get<std::string>() : "");
-  }
+  if (text_of(node, "type") == "LOGICAL_GET") look_at_get(node, plan);
+  if (text_of(node, "expression_class") == "BOUND_FUNCTION") look_at_call(node, plan);
   for (const auto& child : node)
     if (child.is_structured()) collect(child, plan);
+}
+
+void collect_explained(const nlohmann::json& node, BoundPlan& plan) {
+  if (node.is_array()) {
+    for (const auto& child : node) collect_explained(child, plan);
+    return;
+  }
+  if (!node.is_object()) return;
+  if (const auto told = node.find("extra_info"); told != node.end() && told->is_object())
+    if (const std::string name = folded(text_of(*told, "Function")); !name.empty() && !parse::is_table_scan(name) && !parse::is_allowed_table_function(name)) plan.refused.insert(name);
+  if (const auto children = node.find("children"); children != node.end()) collect_explained(*children, plan);
 }
 
 // True if a type within the tree has a collation.
@@ -55,69 +102,93 @@ void look_at_columns(const nlohmann::json& root, BoundPlan& plan) {
   }
 }
 
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lowered;
+Diagnostic refusal(const Suspect& suspect, std::string message, Span span, std::string hint) {
+  return {Code::W4003, Severity::Error, std::move(message), suspect.path, span, std::move(hint)};
+}
+
+std::string cure(const Suspect& suspect) { return suspect.who == "a model" ? "a manual script may, if it is meant to act on a lake" : ""; }
+
+void judge_plan(const BoundPlan& plan, const Suspect& suspect, Diagnostics& errors) {
+  for (const auto& name : plan.refused) {
+    Span place = suspect.statement.span;
+    for (const auto& call : suspect.statement.functions)
+      if (folded(call.name) == name) place = call.span;
+    const bool is_call = name.find(' ') == std::string::npos;
+    errors.push_back(refusal(suspect, fmt::format("{} may not {} {}, not even through a view, a macro or query()", suspect.who, is_call ? "call" : "read", name), place, cure(suspect)));
+  }
+}
+
+// Names in the statement are all there is to go by; the parser's gate has judged those that it knows.
+void judge_names(const Suspect& suspect, Diagnostics& errors) {
+  for (const auto& call : suspect.statement.functions) {
+    const std::string name = folded(call.name);
+    if (parse::hides_its_reads(name) || !call.catalog.empty())
+      errors.push_back(refusal(suspect, fmt::format("{} could call anything, and this statement cannot be checked because it also reads CSV or JSON files, or pivots without an IN list", call.name), call.span,
+                               "read the file in a model of its own, or in a CREATE TEMP TABLE before"));
+    else if (parse::is_refused_function(name) || (call.is_table_function && !parse::is_allowed_table_function(name) && !suspect.macros.contains(name)))
+      errors.push_back(refusal(suspect, fmt::format("{} may not call {}", suspect.who, call.name), call.span, cure(suspect)));
+  }
+}
+
+// DuckDB cannot write down the plan of a statement that reads CSV or JSON, but it explains one: the table functions are there, calls within
+// expressions are not. What the optimiser has taken out will not run either.
+duck::Outcome<void> explain_plan(duck::Connection& connection, const duck::Sql& query, BoundPlan& plan) {
+  const auto rows = connection.query(duck::Sql("EXPLAIN (FORMAT JSON) SELECT * FROM ({}\n) AS result", query));
+  if (!rows && rows.error().type == duck::FailureType::Interrupt) return tl::unexpected(rows.error());
+  // A PIVOT without IN list stands for several statements and cannot be explained; whoever runs it tells any other failure.
+  if (!rows || rows->size() == 0) return {};
+  const auto parsed = nlohmann::json::parse(rows->text(0, 1), nullptr, false);
+  if (!parsed.is_array()) return {};
+  plan.is_explained = true;
+  collect_explained(parsed, plan);
+  return {};
 }
 
 }  // namespace
-
-bool is_allowed_in_plan(std::string_view table_function) {
-  // Scans of tables, readers of files, generators of rows, and the read-only questions to a lake. Functions that list attachments,
-  // settings or secrets are absent on purpose, as are DuckLake's maintenance and write functions.
-  static const std::set<std::string, std::less<>> allowed = {
-      "seq_scan",         "column_data_scan", "ducklake_scan",      "sqlite_scan",           "postgres_scan",         "postgres_scan_pushdown",
-      "read_parquet",     "parquet_scan",     "read_csv",           "read_csv_auto",         "read_json",             "read_json_auto",
-      "read_json_objects", "read_json_objects_auto", "read_ndjson", "read_ndjson_auto",      "read_ndjson_objects",   "read_text",
-      "read_blob",        "sniff_csv",        "glob",               "parquet_metadata",      "parquet_schema",        "parquet_file_metadata",
-      "parquet_kv_metadata", "parquet_bloom_probe", "parquet_full_metadata", "range",        "generate_series",       "unnest",
-      "repeat",           "repeat_row",       "json_each",          "json_tree",             "summary",
-      "ducklake_snapshots", "ducklake_current_snapshot", "ducklake_last_committed_snapshot", "ducklake_table_info", "ducklake_table_changes",
-      "ducklake_table_insertions", "ducklake_table_deletions", "ducklake_list_files", "ducklake_options"};
-  return allowed.contains(lower(table_function));
-}
 
 duck::Outcome<BoundPlan> bind_plan(duck::Connection& connection, const duck::Sql& query) {
   auto rows = connection.query(duck::Sql("SELECT CAST(system.main.json_serialize_plan({}) AS VARCHAR)", duck::Literal(duck::Sql("SELECT * FROM ({}\n) AS result", query).text())));
   if (!rows) return tl::unexpected(rows.error());
   BoundPlan plan;
   const auto parsed = nlohmann::json::parse(rows->text(0, 0), nullptr, false);
-  if (!parsed.is_object() || parsed.value("error", true)) return plan;
+  if (!parsed.is_object() || parsed.value("error", true)) {
+    if (parsed.is_object() && text_of(parsed, "error_type") != "not implemented") return plan;
+    if (auto done = explain_plan(connection, query, plan); !done) return tl::unexpected(done.error());
+    return plan;
+  }
   plan.is_known = true;
   collect(parsed, plan);
   if (parsed.contains("plans") && !parsed["plans"].empty()) look_at_columns(parsed["plans"][0], plan);
   return plan;
 }
 
-Result<void> judge(const BoundPlan& plan, const Model& model, const parse::Statement& statement) {
+Result<void> judge(const BoundPlan& plan, const Suspect& suspect) {
   Diagnostics errors;
-  const auto refuse = [&](std::string message, Span span, std::string hint) {
-    errors.push_back({Code::W4003, Severity::Error, std::move(message), model.source->path, span, std::move(hint)});
-  };
-  const auto place_of = [&](const std::string& name) {
-    for (const auto& call : statement.functions)
-      if (lower(call.name) == name) return call.span;
-    return statement.span;
-  };
-  if (plan.is_known) {
-    std::set<std::string> refused;
-    for (const auto& name : plan.table_functions)
-      if (!is_allowed_in_plan(name)) refused.insert(lower(name));
-    for (const auto& name : refused)
-      refuse(fmt::format("a model may not call {}, not even through a view, a macro or query()", name), place_of(name), "a manual script may, if it is meant to act on a lake");
-  } else {
-    for (const auto& call : statement.functions) {
-      const bool hides = call.name == "query" || call.name == "query_table" || !call.catalog.empty();
-      if (hides)
-        refuse(fmt::format("{} could call anything, and this statement cannot be checked because it also reads CSV or JSON files, or pivots without an IN list", call.name), call.span,
-               "read the file in a model of its own, or in a CREATE TEMP TABLE before");
-      else if (call.is_table_function && !is_allowed_in_plan(call.name) && !parse::is_allowed_table_function(call.name))
-        refuse(fmt::format("a model may not call {}", call.name), call.span, "a manual script may, if it is meant to act on a lake");
-    }
-  }
+  judge_plan(plan, suspect, errors);
+  if (!plan.is_known) judge_names(suspect, errors);
   if (!errors.empty()) return fail(std::move(errors));
   return {};
+}
+
+Result<void> pass_tables(duck::Connection& connection, const parse::Spliced& sql, const Suspect& suspect) {
+  for (const parse::TableReference& table : suspect.statement.tables) {
+    const auto relation = sql.text_of(table.span);
+    if (!relation) continue;
+    const auto plan = bind_plan(connection, duck::Sql("FROM {}", duck::Sql::verbatim(*relation)));
+    if (!plan) return fail(lake::explain(Code::W4001, "the tables of this statement cannot be looked at", plan.error()));
+    Diagnostics errors;
+    judge_plan(*plan, suspect, errors);
+    if (!errors.empty()) return fail(std::move(errors));
+  }
+  return {};
+}
+
+Result<void> pass_gate(duck::Connection& connection, const duck::Sql& query, const parse::Spliced& sql, const Suspect& suspect, BoundPlan& plan) {
+  auto bound = bind_plan(connection, query);
+  if (!bound) return fail(lake::explain(Code::W4001, "the statement cannot be bound", bound.error()));
+  plan = std::move(*bound);
+  WEIR_CHECK(judge(plan, suspect));
+  return plan.is_known || plan.is_explained ? Result<void>{} : pass_tables(connection, sql, suspect);
 }
 
 }  // namespace weir::build

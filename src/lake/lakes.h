@@ -2,6 +2,7 @@
 // to, once read-write under a name with a random part that only publishing code learns. Beside them a memory database for stages.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -20,6 +21,8 @@ namespace weir::lake {
 
 /// Name of the memory database that holds small stages, deltas and after-image views; visible to every connection.
 inline constexpr std::string_view kStageDatabase = "_weir_stage";
+/// What the names of attachments begin with that no user SQL leads to: writers, and the catalogs' own tables.
+inline constexpr std::array<std::string_view, 4> kClosedPrefixes = {"_weir_w_", "_weir_m_", "_weir_n_", "__ducklake_"};
 /// The partition column that weir appends.
 inline constexpr std::string_view kPartitionColumn = "_wm_partition";
 

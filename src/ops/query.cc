@@ -8,6 +8,7 @@
 #include "ops/data.h"
 #include "parse/script.h"
 #include "parse/splice.h"
+#include "project/gate.h"
 #include "text/suggest.h"
 
 namespace weir::ops {
@@ -89,15 +90,11 @@ Diagnostics in_project_words(duck::Connection& connection, const parse::Statemen
   return problems;
 }
 
-/// The bound plan shows every table function, whatever views and macros hide it.
-Result<void> check_functions(duck::Connection& connection, const parse::Spliced& statement) {
-  const auto plan = build::bind_plan(connection, statement.sql());
-  if (!plan) return fail(explain_query(plan.error(), &statement));
-  for (const std::string& function : plan->table_functions) {
-    if (build::is_allowed_in_plan(function)) continue;
-    return fail(Diagnostic{.code = Code::W4003, .message = fmt::format("the function {} is not allowed in a query", function)});
-  }
-  return {};
+/// The gate that models pass, on the parsed tree and on the bound plan.
+Result<void> pass_gate(duck::Connection& connection, const parse::Spliced& spliced, const parse::Statement& statement) {
+  if (Diagnostics found = judge_reach({.statement = statement, .path = std::string(kPath), .who = "a query", .macros = {}}); !found.empty()) return fail(std::move(found));
+  build::BoundPlan plan;
+  return build::pass_gate(connection, spliced.sql(), spliced, {.who = "a query", .path = std::string(kPath), .statement = statement, .macros = {}}, plan);
 }
 
 Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, const QueryRequest& request) {
@@ -121,7 +118,7 @@ Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
   if (auto done = connection.execute(duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader()))); !done)
     return fail(explain_query(done.error(), nullptr));
   const parse::Spliced spliced = to_lakes(request.sql, statement, *lakes);
-  WEIR_CHECK(check_functions(connection, spliced));
+  WEIR_CHECK(pass_gate(connection, spliced, statement));
   const duck::Sql limit = request.limit ? duck::Sql(" LIMIT {}", *request.limit + (request.format.empty() ? 1 : 0)) : duck::Sql();
   auto columns = connection.describe(spliced.sql());
   if (!columns)

@@ -34,4 +34,13 @@ std::optional<Span> Spliced::source_of(std::uint32_t at) const {
   return Span{begin, begin + 1};
 }
 
+std::optional<std::string> Spliced::text_of(Span source) const {
+  for (const Piece& piece : pieces_) {
+    if (piece.replaced && piece.source == source) return text_.substr(piece.begin, piece.end - piece.begin);
+    if (!piece.replaced && piece.source.begin <= source.begin && source.end <= piece.source.end)
+      return text_.substr(piece.begin + (source.begin - piece.source.begin), source.size());
+  }
+  return std::nullopt;
+}
+
 }  // namespace weir::parse

@@ -33,6 +33,8 @@ class Spliced {
   duck::Sql sql() const { return duck::Sql::verbatim(text_); }
   /// The place in the source that byte `at` of text() stands for (a whole replaced range for replaced bytes); nothing beyond the end.
   std::optional<Span> source_of(std::uint32_t at) const;
+  /// What stands in text() for a range of the source that was replaced as a whole, or not at all; nothing for any other range.
+  std::optional<std::string> text_of(Span source) const;
 
  private:
   struct Piece {

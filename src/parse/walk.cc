@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "parse/functions.h"
+
 namespace weir::parse {
 namespace {
 
@@ -243,7 +245,9 @@ void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draf
     const std::size_t end = read_dotted_name(sql, tokens, i, parts);
     const Span span{tokens[i].span.begin, tokens[end - 1].span.end};
     if (text_of(end) == "(" && !is_any(text_of(i), {"IN", "AS", "USING", "ON", "OVER", "AND", "OR", "NOT", "FROM", "JOIN", "SELECT", "VALUES", "EXISTS", "BY", "FILTER"})) {
+      // Behind a comma nothing tells a table function from another; those that are refused are refused in both places.
       FunctionCall call{text::lower(parts.back()), "", "", leads_table, span, std::nullopt};
+      call.is_table_function = leads_table || is_refused_table_function(call.name);
       if (parts.size() > 1) call.schema = text::lower(parts[parts.size() - 2]);
       if (parts.size() > 2) call.catalog = text::lower(parts[parts.size() - 3]);
       if (i + 2 < tokens.size() && tokens[end + 1].kind == TokenKind::String && text_of(end + 2) == ")") call.files = std::vector<std::string>{text::value_of_string(text_of(end + 1))};

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "parse/functions.h"
+#include "project/custom_test.h"
 #include "text/lexer.h"
 
 namespace weir {
@@ -34,59 +35,89 @@ std::string normal_path(const Config& config, std::string_view path) {
   return problem ? full.string() : real.string();
 }
 
-class Gate {
+// Functions and names of one statement.
+class Reach {
  public:
-  Gate(const Model& model, const Config& config) : model_(model), config_(config) {}
+  explicit Reach(const GatedStatement& gated) : gated_(gated) {}
 
   Diagnostics run() {
-    for (const Statement& statement : model_.script.statements) {
-      if (statement.kind == StatementKind::Attach) judge_attach(statement);
-      for (const FunctionCall& call : statement.functions) judge_call(call);
-      for (const parse::TableReference& table : statement.tables) judge_name(table.parts.front(), table.span);
-      if (!statement.alias.empty()) judge_name(statement.alias, statement.span);
-      if (!statement.object_name.empty()) judge_name(statement.object_name, statement.span);
-    }
+    const Statement& statement = gated_.statement;
+    for (const FunctionCall& call : statement.functions) judge_call(call);
+    for (const parse::TableReference& table : statement.tables) judge_name(table.parts.front(), table.span);
+    if (!statement.alias.empty()) judge_name(statement.alias, statement.span);
+    if (!statement.object_name.empty()) judge_name(statement.object_name, statement.span);
     return std::move(found_);
   }
 
  private:
   void report(Code code, Span span, std::string message, std::string hint) {
-    found_.push_back({code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
+    found_.push_back({code, Severity::Error, std::move(message), gated_.path, span, std::move(hint)});
   }
 
   void judge_name(const std::string& name, Span span) {
     if (!is_reserved(name) && !is_reserved(name.substr(0, name.find('.')))) return;
+    report_name(span);
+  }
+
+  void report_name(Span span) {
     report(Code::W0305, span, "names that begin with `_weir_` or `__ducklake_` are kept for weir", "choose another name; a lake is read through ATTACH 'ducklake://lake' AS alias");
   }
 
   void judge_call(const FunctionCall& call) {
     if (!call.catalog.empty()) judge_name(call.catalog, call.span);
     if (parse::is_refused_function(call.name))
-      return report(Code::W0302, call.span, "a model may not call " + call.name + ": it acts on the lake by itself", "weir maintains its lakes; a script that must act by itself is `-- materialize manual <target>`");
+      return report(Code::W0302, call.span, gated_.who + " may not call " + call.name + ": it acts on the lake or the instance by itself", "weir maintains its lakes; a script that must act by itself is `-- materialize manual <target>`");
     if (parse::hides_its_reads(call.name) && !call.files)
       return report(Code::W0308, call.span, call.name + "() needs a constant text here, so that weir can see what it reads", "write the query itself instead");
-    if (!call.is_table_function || !call.schema.empty() || is_own_macro(call.name) || parse::is_allowed_table_function(call.name)) return;
-    if (call.name == "show") return report(Code::W0303, call.span, "a model may not list what is attached", "name the tables it reads");
-    if (!is_known_to_be_refused(call.name)) return;
-    report(Code::W0303, call.span, "a model may not call the table function " + call.name, "allowed are readers of files, range, unnest, json_each and the lake's read-only questions");
+    if (takes_names(call.name) && call.files && std::any_of(call.files->begin(), call.files->end(), [](const std::string& text) { return parse::names_reserved(text); }))
+      return report_name(call.span);
+    if (call.name == "current_setting") return judge_setting(call);
+    if (!call.is_table_function || !call.schema.empty() || gated_.macros.contains(call.name)) return;
+    if (call.name == "show") return report(Code::W0303, call.span, gated_.who + " may not list what is attached", "name the tables it reads");
+    if (!parse::is_refused_table_function(call.name)) return;
+    report(Code::W0303, call.span, gated_.who + " may not call the table function " + call.name, "allowed are readers of files, range, unnest, json_each and the lake's read-only questions");
   }
 
-  // Macros of the model's own setup are judged by their bodies. A macro of another origin is judged on the bound plan.
-  bool is_own_macro(const std::string& name) const {
-    return std::any_of(model_.script.statements.begin(), model_.script.statements.end(), [&name](const Statement& one) {
-      return one.kind == StatementKind::CreateTempMacro && text::same_word(one.object_name, name);
-    });
+  // Functions whose text arguments hold names or whole queries.
+  static bool takes_names(const std::string& name) { return parse::hides_its_reads(name) || name.starts_with("ducklake_"); }
+
+  // Settings of the instance may hold what user SQL is not to know, such as keys that httpfs took from the environment.
+  void judge_setting(const FunctionCall& call) {
+    const bool is_open = call.files && call.files->size() == 1 && parse::is_connection_setting(text::lower(call.files->front()));
+    if (!is_open) report(Code::W0303, call.span, gated_.who + " may ask only for settings of its own connection, by a constant name", "for example current_setting('TimeZone')");
   }
 
-  // Table functions of DuckDB and its extensions that are not on the list. Any other name is a macro (or a slip): binding tells.
-  static bool is_known_to_be_refused(const std::string& name) {
-    for (const std::string_view family : {"duckdb_", "pragma_", "ducklake_", "sqlite_", "postgres_", "pg_", "icu_", "enable_", "disable_", "force_"})
-      if (name.starts_with(family)) return true;
-    for (const std::string_view one : {"checkpoint", "arrow_scan", "arrow_scan_dumb", "pandas_scan", "seq_scan", "read_duckdb", "test_all_types", "test_vector_types", "truncate_duckdb_logs", "which_secret"})
-      if (name == one) return true;
-    return false;
+  const GatedStatement& gated_;
+  Diagnostics found_;
+};
+
+}  // namespace
+
+std::set<std::string> own_macros(const Model& model) {
+  std::set<std::string> names;
+  for (const Statement& one : model.script.statements)
+    if (one.kind == StatementKind::CreateTempMacro) names.insert(text::lower(one.object_name));
+  return names;
+}
+
+namespace {
+
+class Gate {
+ public:
+  Gate(const Model& model, const Config& config) : model_(model), config_(config) {}
+
+  Diagnostics run() {
+    const auto macros = own_macros(model_);
+    for (const Statement& statement : model_.script.statements) {
+      if (statement.kind == StatementKind::Attach) judge_attach(statement);
+      const GatedStatement gated{.statement = statement, .path = model_.source->path, .macros = macros};
+      Diagnostics found = judge_reach(gated);
+      std::move(found.begin(), found.end(), std::back_inserter(found_));
+    }
+    return std::move(found_);
   }
 
+ private:
   void judge_attach(const Statement& statement) {
     const std::string& uri = statement.attach_uri;
     if (uri == "ducklake" || uri == "datatable" || uri == ":memory:" || uri.empty()) return;
@@ -102,7 +133,9 @@ class Gate {
     if (!statement.read_only) refuse_attach(statement, "a model may attach a database file only to read it", "add (READ_ONLY)");
   }
 
-  void refuse_attach(const Statement& statement, std::string message, std::string hint) { report(Code::W0304, statement.span, std::move(message), std::move(hint)); }
+  void refuse_attach(const Statement& statement, std::string message, std::string hint) {
+    found_.push_back({Code::W0304, Severity::Error, std::move(message), model_.source->path, statement.span, std::move(hint)});
+  }
 
   bool is_configured(const std::string& path) const {
     const auto is = [&](const DatabaseLocation& place) { return place.kind != DatabaseLocation::Kind::Postgres && normal_path(config_, place.target) == path; };
@@ -115,6 +148,44 @@ class Gate {
 };
 
 }  // namespace
+
+Diagnostics judge_reach(const GatedStatement& gated) { return Reach(gated).run(); }
+
+std::vector<TestText> test_texts(const Model& model) {
+  std::vector<TestText> texts;
+  for (const Test& test : model.tests) {
+    // The lines around a predicate keep a comment in it from reaching further.
+    const auto predicate = [&](const std::string& text) { texts.push_back({&test, "SELECT (\n" + text + "\n)", true}); };
+    if (!test.where.empty()) predicate(test.where);
+    if (test.kind == TestKind::Expression) predicate(test.text);
+    if (test.kind == TestKind::Sql) texts.push_back({&test, test.text, false});
+    if (test.kind != TestKind::Range) continue;
+    for (const auto& bound : {test.minimum, test.maximum})
+      if (bound && bound->find('(') != std::string::npos) predicate(*bound);
+  }
+  return texts;
+}
+
+Diagnostics judge_test_text(const TestText& text, const parse::Script& script, const Model& model) {
+  Diagnostics found;
+  const auto refuse = [&](std::string message, std::string hint) { found.push_back({Code::W0219, Severity::Error, std::move(message), model.source->path, text.test->span, std::move(hint)}); };
+  for (const Statement& statement : script.statements) {
+    Diagnostics more = judge_reach({.statement = statement, .path = model.source->path, .who = "a test", .macros = {}});
+    for (Diagnostic& one : more) one.span = text.test->span;
+    std::move(more.begin(), more.end(), std::back_inserter(found));
+    if (text.is_predicate && !statement.tables.empty())
+      refuse("a predicate of a test sees the columns of the model's own table, not the table `" + statement.tables.front().parts.back() + "`", "use `relationships`, or a custom test, to look into other tables");
+  }
+  if (!text.is_predicate) {
+    CustomTest inline_test{.path = text.test->name, .source = std::make_shared<Source>(Source{.path = model.source->path, .text = text.sql, .hash = {}}), .script = script};
+    for (Diagnostic& one : judge_custom_test(inline_test, {&model})) {
+      one.span = text.test->span;
+      found.push_back(std::move(one));
+    }
+  }
+  if (text.is_predicate && (script.statements.size() != 1 || script.statements.front().kind != StatementKind::Result)) refuse("`" + text.test->name + "`: this is no single expression", "");
+  return found;
+}
 
 Diagnostics judge_gate(const Model& model, const Config& config) { return Gate(model, config).run(); }
 

@@ -2,14 +2,46 @@
 // hide nothing; this gate speaks early and at the user's line.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "base/diagnostic.h"
 #include "project/config.h"
 #include "project/model.h"
 
 namespace weir {
 
-/// Errors: W0302 a function that acts on lakes, W0303 a table function that is not on the list, W0304 an ATTACH that is not allowed,
-/// W0305 a name that weir keeps for itself, W0308 query() or query_table() whose text is not constant.
+/// User SQL of any origin: a model's statement, a test, a query of the command line.
+struct GatedStatement {
+  const parse::Statement& statement;
+  std::string path;
+  /// "a model", "a test", "a query".
+  std::string who = "a model";
+  /// Macros that the same script made, in lower case: their bodies are judged as statements.
+  std::set<std::string> macros;
+};
+
+/// Macros that a model's own setup makes, in lower case. Their bodies are judged; a macro of another origin is judged on the bound plan.
+std::set<std::string> own_macros(const Model& model);
+
+/// Judges functions and names of one statement.
+/// Errors: W0302 a function that acts on lakes, W0303 a table function or setting off the list, W0305 a reserved name, W0308 a hidden query.
+Diagnostics judge_reach(const GatedStatement& gated);
+
+/// Judges every statement of a model: judge_reach, and W0304 an ATTACH that is not allowed.
 Diagnostics judge_gate(const Model& model, const Config& config);
+
+/// SQL within a model's tests.
+struct TestText {
+  const Test* test = nullptr;
+  /// The text as a whole query: predicates stand in `SELECT (…)`.
+  std::string sql;
+  bool is_predicate = true;
+};
+std::vector<TestText> test_texts(const Model& model);
+
+/// Judges one of them by what the parser said of it, at the test's line in the header.
+/// Errors: as judge_reach; W0217 a query that is no test; W0219 a predicate that reads a table or is no single expression.
+Diagnostics judge_test_text(const TestText& text, const parse::Script& script, const Model& model);
 
 }  // namespace weir

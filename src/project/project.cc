@@ -87,7 +87,8 @@ class Loader {
       else
         missing.emplace_back(&file, std::move(key));
     }
-    if (missing.empty() && cache_.volatile_functions()) return {};
+    const auto texts = unknown_test_texts();
+    if (missing.empty() && texts.empty() && cache_.volatile_functions()) return {};
     const auto connection = parser_.connection();
     if (!connection) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser cannot be started: " + connection.error().message});
     const auto volatile_names = parse::volatile_functions(**connection);
@@ -97,6 +98,8 @@ class Loader {
     std::vector<std::string> queries;
     for (const auto& [file, key] : missing)
       for (std::string& query : parse::queries_of(file->judgement.blanked_sql)) queries.push_back(std::move(query));
+    for (const auto& [file, text] : texts)
+      for (std::string& query : parse::queries_of(text.sql)) queries.push_back(std::move(query));
     if (auto done = trees.fetch(**connection, queries); !done) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser failed: " + done.error().message});
     for (const auto& [file, key] : missing) {
       auto script = parse::parse_script(trees, **connection, file->judgement.blanked_sql, file->source->path);
@@ -108,7 +111,33 @@ class Loader {
       cache_.put(key, *script);
       file->script = std::move(*script);
     }
+    for (const auto& [file, text] : texts) {
+      auto script = parse::parse_script(trees, **connection, text.sql, file->source->path);
+      if (script)
+        cache_.put(io::xxh3_hex(text.sql), std::move(*script));
+      else
+        report_test_text(*file, text, std::move(script).error());
+    }
     return {};
+  }
+
+  // SQL within tests is parsed and kept like the files themselves.
+  std::vector<std::pair<const File*, TestText>> unknown_test_texts() const {
+    std::vector<std::pair<const File*, TestText>> unknown;
+    for (const File& file : files_)
+      for (TestText& text : test_texts(file.judgement.model))
+        if (cache_.find(io::xxh3_hex(text.sql)) == nullptr) unknown.emplace_back(&file, std::move(text));
+    return unknown;
+  }
+
+  // Places within a predicate mean nothing to a reader of the header: the test's line does.
+  void report_test_text(const File& file, const TestText& text, Diagnostics found) {
+    for (Diagnostic& one : found) {
+      one.message = "test " + text.test->name + ": " + one.message;
+      one.path = file.source->path;
+      one.span = text.test->span;
+    }
+    add(std::move(found));
   }
 
   // A file that a data_test names, or that reads the target, is a custom test wherever it lies; other files of tests roots are nobody's.
@@ -165,6 +194,10 @@ class Loader {
           users.push_back(&model);
         }
       add(judge_custom_test(test, users));
+      std::set<std::string> macros;
+      for (const Model* user : users) macros.merge(own_macros(*user));
+      for (const parse::Statement& statement : test.script.statements)
+        add(judge_reach({.statement = statement, .path = test.source->path, .who = "a test", .macros = macros}));
     }
     for (const Model& model : project_.models)
       for (const Test& declared : model.tests) {
@@ -183,6 +216,9 @@ class Loader {
       if (model.plane != Plane::Manual) {
         for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config)}) std::move(more.begin(), more.end(), std::back_inserter(found));
       }
+      for (const TestText& text : test_texts(model))
+        if (const parse::Script* script = cache_.find(io::xxh3_hex(text.sql)); script != nullptr)
+          for (Diagnostic& one : judge_test_text(text, *script, model)) found.push_back(std::move(one));
       const bool is_bad = has_errors(found);
       add(std::move(found));
       const bool had_errors = std::any_of(project_.diagnostics.begin(), project_.diagnostics.end(), [&model](const Diagnostic& one) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "parse/functions.h"
 #include "text/lexer.h"
 
 namespace weir {
@@ -14,17 +15,6 @@ using parse::StatementKind;
 
 constexpr std::size_t kQuotedCharacters = 40;
 constexpr std::string_view kRule = "a model is setup statements followed by exactly one query";
-
-// Settings that end with the connection. DuckDB calls most of them GLOBAL in duckdb_settings(), yet a plain SET of these stayed on the
-// connection that made it when two connections were compared (1.5.5); default_null_order, default_order, default_collation,
-// preserve_insertion_order, old_implicit_casting and disabled_optimizers did not.
-const std::set<std::string_view>& allowed_settings() {
-  static const std::set<std::string_view> names = {
-      "variable", "timezone", "calendar", "integer_division", "scalar_subquery_error_on_multiple_rows", "order_by_non_integer_literal",
-      "ieee_floating_point_ops", "pivot_limit", "pivot_filter_threshold", "lambda_syntax", "max_expression_depth", "binary_as_string",
-      "disable_timestamptz_casts", "preserve_identifier_case", "streaming_buffer_size"};
-  return names;
-}
 
 // Settings of the whole instance that weir.yaml decides instead.
 const std::map<std::string_view, std::string_view>& keys_of_settings() {
@@ -116,7 +106,7 @@ class ShapeJudge {
 
   void judge_setting(const Statement& statement) {
     const bool is_global = statement.what.ends_with(" GLOBAL");
-    if (!is_global && allowed_settings().contains(statement.setting)) return;
+    if (!is_global && parse::is_connection_setting(statement.setting)) return;
     const auto key = keys_of_settings().find(statement.setting);
     std::string hint = "remove it; weir keeps the instance's settings the same for all models";
     if (key != keys_of_settings().end()) hint = "set `" + std::string(key->second) + ":` in weir.yaml";

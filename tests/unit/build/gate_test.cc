@@ -13,7 +13,7 @@ class Gate : public Slice {
     model.script.statements.back().functions = calls;
     auto plan = bind_plan(*clean_, duck::Sql::verbatim(query));
     EXPECT_TRUE(plan.has_value());
-    const auto verdict = judge(*plan, model, model.result());
+    const auto verdict = judge(*plan, {.path = model.source->path, .statement = model.result(), .macros = {}});
     if (verdict) return plan->is_known ? "" : "unknown";
     return std::string(name_of(verdict.error()[0].code));
   }
@@ -64,6 +64,53 @@ TEST_F(Gate, WhatCannotBeBoundMayNotHideCalls) {
   EXPECT_EQ(judged(query, {{.name = "m", .catalog = "lake"}}), "W4003");
   EXPECT_EQ(judged(query, {{.name = "duckdb_databases", .is_table_function = true}}), "W4003");
   EXPECT_EQ(judged(query, {{.name = "read_csv", .is_table_function = true}, {.name = "upper"}}), "unknown");
+}
+
+TEST_F(Gate, CallsWithinExpressionsAreSeenThroughMacros) {
+  run("CREATE MACRO logs(x) AS write_log(x)");
+  EXPECT_EQ(judged("SELECT logs('x') AS a"), "W4003");
+  EXPECT_EQ(judged("SELECT 1 AS a WHERE EXISTS (SELECT logs('x'))"), "W4003");
+  run("CREATE MACRO asks(x) AS current_setting(x)");
+  EXPECT_EQ(judged("SELECT asks('extension_directory') AS a"), "W4003");
+  EXPECT_EQ(judged("SELECT asks('TimeZone') AS a"), "");
+  run("CREATE MACRO plans(x) AS json_serialize_plan(x)");
+  EXPECT_EQ(judged("SELECT plans('FROM nosuch') AS a"), "W4003");
+}
+
+TEST_F(Gate, AttachmentsThatWriteAndCatalogFilesAreReachedByNoDetour) {
+  attach_lake();
+  run("CREATE TABLE lake.t AS SELECT 1 AS a");
+  run("ATTACH ':memory:' AS _weir_w_x_0123456789abcdef");
+  run("CREATE TABLE _weir_w_x_0123456789abcdef.t AS SELECT 1 AS a");
+  EXPECT_EQ(judged("FROM query('FROM _weir_w_x_0123456789abcdef.main.t')"), "W4003");
+  EXPECT_EQ(judged("FROM query_table('_weir_w_x_0123456789abcdef.main.t')"), "W4003");
+  run(duck::Sql("CREATE MACRO peek() AS TABLE FROM sqlite_scan({}, 'ducklake_table')", duck::Literal(folder_ + "/catalog.db")));
+  EXPECT_EQ(judged("FROM peek()"), "W4003");
+  EXPECT_EQ(judged("FROM lake.main.t"), "");
+}
+
+TEST_F(Gate, AViewOverCsvHidesNothing) {
+  run(duck::Sql("COPY (SELECT 1 AS a) TO {} (FORMAT csv)", duck::Literal(folder_ + "/x.csv")));
+  run(duck::Sql("CREATE VIEW plain AS FROM read_csv({})", duck::Literal(folder_ + "/x.csv")));
+  run(duck::Sql("CREATE VIEW hiding AS SELECT a, database_name FROM read_csv({}), duckdb_databases()", duck::Literal(folder_ + "/x.csv")));
+  EXPECT_EQ(judged("FROM plain"), "unknown");
+  EXPECT_EQ(judged("FROM hiding"), "W4003");
+  EXPECT_EQ(judged("SELECT a FROM plain WHERE a IN (SELECT a FROM hiding)"), "W4003");
+}
+
+TEST_F(Gate, TablesOfAnUnplannablePivotAreLookedAtOneByOne) {
+  run("CREATE VIEW listing AS SELECT database_name, 1 AS n FROM duckdb_databases()");
+  run("CREATE TABLE harmless AS SELECT 'x' AS database_name, 1 AS n");
+  for (const auto& [table, expected] : {std::pair{"listing", false}, std::pair{"harmless", true}}) {
+    model_of(std::string("PIVOT ") + table + " ON database_name USING sum(n)");
+    parse::TableReference reference;
+    reference.span = {model.result().span.begin + 6, model.result().span.begin + 6 + static_cast<std::uint32_t>(std::string(table).size())};
+    reference.parts = {table};
+    model.script.statements.back().tables = {reference};
+    BoundPlan plan;
+    const auto sql = parse::Spliced::make(model.source->text, model.result().span, {});
+    EXPECT_EQ(pass_gate(*clean_, sql.sql(), sql, {.path = "m", .statement = model.result(), .macros = {}}, plan).has_value(), expected) << table;
+  }
 }
 
 TEST_F(Gate, ComputeAsksItOfQueryAndSetup) {
