@@ -37,6 +37,11 @@ void set_error(Running& running, std::string message) {
   running.verdict.error = std::move(message);
 }
 
+void set_refused(Running& running, std::string message) {
+  set_error(running, lake::mask_secrets(std::move(message)));
+  running.verdict.is_refused = true;
+}
+
 void decide(Running& running, std::int64_t violating) {
   auto& verdict = running.verdict;
   verdict.violating = violating;
@@ -76,7 +81,7 @@ class Audit {
     if (probe)
       running_.back().probe = std::move(*probe);
     else
-      set_error(running_.back(), std::move(probe.error()));
+      set_refused(running_.back(), std::move(probe.error()));
   }
 
   void engine_error(Running& running, const duck::Failure& failure) {
@@ -194,19 +199,24 @@ class Audit {
     auto connection = connect_();
     if (!connection) return set_error(running, connection.error().front().message);
     const auto custom = custom_query(running.test, *connection);
-    if (!custom) return set_error(running, custom.error().front().message + (custom.error().front().hint.empty() ? "" : "; " + custom.error().front().hint));
+    if (!custom) return set_refused(running, custom.error().front().message + (custom.error().front().hint.empty() ? "" : "; " + custom.error().front().hint));
     if (custom->needs_setup)
       for (const auto& statement : request_.setup)
         if (const auto done = connection->execute(statement); !done) return engine_error(running, done.error());
-    if (auto passed = pass(*connection, *custom); !passed) return set_error(running, passed.error().front().message);
+    if (auto passed = pass(*connection, *custom); !passed) return set_refused(running, passed.error().front().message);
     Sql rows("(\n{}\n)", custom->query.sql());
+    if (const auto bound = connection->describe(Sql("SELECT count(*) FROM {} AS \"_weir_t\"", rows)); !bound) {
+      placed_error(running, bound.error(), *custom);
+      running.verdict.is_refused = true;
+      return;
+    }
     if (!running.test.where.empty()) {
       const Sql where = Sql::verbatim(running.test.where);
       const Sql whole("SELECT [(\n{}\n)] FROM {} AS \"_weir_t\"", where, rows);
       if (const auto bound = connection->describe(whole); !bound) return engine_error(running, bound.error());
       const auto plan = build::bind_plan(*connection, whole);
       if (!plan) return engine_error(running, plan.error());
-      if (!plan->refused.empty()) return set_error(running, "a test may not call " + *plan->refused.begin());
+      if (!plan->refused.empty()) return set_refused(running, "a test may not call " + *plan->refused.begin());
       rows = Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE (\n{}\n))", rows, where);
     }
     if (!count_rows(running, *connection, relation_of(running.test, request_))) return;

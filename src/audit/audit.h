@@ -21,6 +21,8 @@ struct Verdict {
   /// JSON array of rows; empty when there is none.
   std::string sample_json;
   std::string error;  // Status::Error: what the engine said, placed
+  /// The error was found before a row was read, so that its text holds none of them and may stand in messages.
+  bool is_refused = false;
   std::int64_t ms = 0;
 
   /// Fails the step: an error, or violations beyond tolerance, at severity error.

@@ -4,11 +4,13 @@
 namespace weir::audit {
 namespace {
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string line_of(const Verdict& verdict) {
   const std::string count = " — " + std::to_string(verdict.violating) + " violating row(s)";
   switch (verdict.status) {
     case Verdict::Status::Passed: return "  ✓ " + verdict.test;
-    case Verdict::Status::Error: return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + " — error: it could not be run";
+    case Verdict::Status::Error: return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + " — error: " + (verdict.is_refused ? first_line(verdict.error) : "it could not be run");
     case Verdict::Status::Failed: break;
   }
   return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + count;
