@@ -63,7 +63,7 @@ std::string Work::sample_text(const duck::Rows& sample) const {
 
 Diagnostic Work::lost_values(const Cell& cell, std::int64_t count, const duck::Rows& sample) const {
   const std::string values = may_show(cell.source) ? sample_text(sample) : "";
-  return about(Code::W4202, fmt::format("{} {} of {} do not survive the cast from {} to {}{}", count, count == 1 ? "value" : "values", cell.source, cell.raw_type, cell.type, values),
+  return about(Code::W4202, fmt::format("{} of {} {} not survive the cast from {} to {}{}", count == 1 ? "1 value" : fmt::format("{} values", count), cell.source, count == 1 ? "does" : "do", cell.raw_type, cell.type, values),
                fmt::format("cast or round {} in the query, so that the loss is yours and not silent", duck::quote_identifier(cell.source)));
 }
 

@@ -1,7 +1,11 @@
 // Commands that make or mend: init, doctor, state rebuild, completion.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -27,46 +31,96 @@ Exit new_data_test(const Args& args, Streams& streams) {
   return Exit::Done;
 }
 
-/// Words that a shell completes at the first place.
-std::string command_words() {
-  std::string words;
-  for (const Command& command : commands()) {
-    const std::string name = command.name;
-    words += (words.empty() ? "" : " ") + name.substr(0, name.find(' '));
-  }
-  return words;
+/// Words in lines, as the shell's IFS cuts them: names of models may hold blanks.
+std::string lines_of(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, "\\n")); }
+
+/// Where a command is reached by two words, the first of them.
+std::string first_word(const Command& command) {
+  const std::string name = command.name;
+  return name.substr(0, name.find(' '));
 }
 
-std::string option_words(const Command& command) {
-  std::string words;
-  for (const auto* options : {&command.options, &common_options()})
-    for (const Option& option : *options)
-      if (option.names[0] == '-') words += (words.empty() ? "--" : " --") + key_of(option);
-  return words;
+/// What the shell does to complete a value.
+std::string completer(const std::string& completes) {
+  if (completes == "model") return "_weir_models";
+  if (completes == "file") return "compgen -f -- \"$word\"";
+  if (completes == "folder") return "compgen -d -- \"$word\"";
+  if (completes.empty()) return ":";
+  std::string words = completes;
+  for (std::size_t at = 0; (at = words.find('|', at)) != std::string::npos; at += 2) words.replace(at, 1, "\\n");
+  return fmt::format("compgen -W $'{}' -- \"$word\"", words);
+}
+
+/// "--format" and "-f" of one option as patterns of a shell's case, for one command or (`*`) all.
+std::string patterns_of(const std::string& command, const Option& option) {
+  std::string patterns;
+  std::istringstream names(option.names);
+  for (std::string name; std::getline(names, name, ',');) patterns += fmt::format("{}{}:{}", patterns.empty() ? "" : "|", command, name);
+  return patterns;
 }
 
 std::string bash_completion() {
-  std::string cases;
+  std::set<std::string> names;
+  std::string values;
+  std::string words;
+  std::string positionals;
+  const auto add_value = [&values](const std::string& command, const Option& option) {
+    if (option.names[0] == '-' && option.kind != Kind::Flag) values += fmt::format("    {}) COMPREPLY=($({})); return ;;\n", patterns_of(command, option), completer(option.completes));
+  };
   for (const Command& command : commands()) {
-    const std::string name = command.name;
-    cases += fmt::format("    {}) words=\"{}\" ;;\n", name.substr(0, name.find(' ')), option_words(command));
+    const std::string first = first_word(command);
+    names.insert(first);
+    std::set<std::string> options{"--help"};
+    std::string positional;
+    for (const Option& option : command.options) {
+      add_value(first, option);
+      if (option.names[0] == '-') options.insert("--" + key_of(option));
+      else if (positional.empty()) positional = completer(option.completes);
+    }
+    for (const Option& option : common_options()) options.insert("--" + key_of(option));
+    words += fmt::format("    {}) words=$'{}' ;;\n", first, lines_of(options));
+    // The second word of a command stands where others have an argument.
+    if (std::string(command.name) != first) positional = completer(std::string(command.name).substr(first.size() + 1));
+    positionals += fmt::format("    {}) COMPREPLY=($({})) ;;\n", first, positional.empty() ? ":" : positional);
   }
-  return fmt::format(R"bash(_weir() {{
-  local word="${{COMP_WORDS[COMP_CWORD]}}" words=""
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "{}" -- "$word"))
+  std::string with_value;
+  for (const Option& option : common_options()) {
+    add_value("*", option);
+    if (option.kind == Kind::Flag) continue;
+    std::string alternatives = option.names;
+    std::replace(alternatives.begin(), alternatives.end(), ',', '|');
+    with_value += (with_value.empty() ? "" : "|") + alternatives;
+  }
+  return fmt::format(R"bash(_weir_models() {{
+  compgen -W "$(weir ls --json 2>/dev/null | sed -n 's/.*"model": "\(.*\)".*/\1/p')" -- "$word"
+}}
+_weir() {{
+  local IFS=$'\n' word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" command="" words="" i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "${{COMP_WORDS[i]}}" in
+      {}) i=$((i + 1)) ;;
+      -*) ;;
+      *) command="${{COMP_WORDS[i]}}"; break ;;
+    esac
+  done
+  case "$command:$before" in
+{}  esac
+  if [ -z "$command" ]; then
+    COMPREPLY=($(compgen -W $'{}' -- "$word"))
     return
   fi
-  case "${{COMP_WORDS[1]}}" in
+  case "$command" in
 {}  esac
   case "$word" in
-    -*) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -W "$(weir ls --json 2>/dev/null | sed -n 's/.*"model": "\(.*\)".*/\1/p')" -- "$word") $(compgen -f -- "$word")) ;;
+    -*) COMPREPLY=($(compgen -W "$words" -- "$word")); return ;;
   esac
+  case "$command" in
+{}  esac
 }}
-complete -F _weir weir
+complete -o filenames -F _weir weir
 )bash",
-                     command_words(), cases);
+                     with_value, values, lines_of(names), words, positionals);
 }
 
 std::string zsh_completion() { return "#compdef weir\nautoload -U +X bashcompinit && bashcompinit\n" + bash_completion(); }
@@ -95,7 +149,7 @@ Exit init_command(const Args& args, Streams& streams) {
     return Exit::Done;
   }
   for (const std::string& file : *made) streams.out << "made " << file << "\n";
-  if (!args.flag("quiet")) streams.out << fmt::format("now: {}weir run\n", folder == "." ? "" : fmt::format("cd {} && ", folder));
+  if (!args.flag("quiet")) streams.out << fmt::format("now: {}weir run\n", folder == "." ? "" : fmt::format("cd {} && ", folder.find(' ') == std::string::npos ? folder : "'" + folder + "'"));
   return Exit::Done;
 }
 
