@@ -154,6 +154,16 @@ void print_table(const std::vector<std::vector<std::string>>& rows, Streams& str
   }
 }
 
+std::string cut_to(const std::string& text, std::size_t columns) {
+  if (width_of(text) <= columns || columns == 0) return text;
+  std::string cut = text;
+  while (!cut.empty() && width_of(cut) + 1 > columns) {
+    while ((static_cast<unsigned char>(cut.back()) & 0xC0U) == 0x80U) cut.pop_back();
+    cut.pop_back();
+  }
+  return cut + "…";
+}
+
 std::string grouped(std::int64_t number) {
   std::string text = std::to_string(number < 0 ? -number : number);
   for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");

@@ -32,6 +32,9 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
 /// whose cells all look like numbers.
 void print_table(const std::vector<std::vector<std::string>>& rows, Streams& streams, const std::vector<bool>* numeric = nullptr);
 
+/// The beginning of a text that fits into so many columns of a terminal, with `…` in place of what was cut.
+std::string cut_to(const std::string& text, std::size_t columns);
+
 /// 12408 -> "12,408".
 std::string grouped(std::int64_t number);
 /// 1 -> "1 row", 12408 -> "12,408 rows".

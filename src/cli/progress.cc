@@ -1,6 +1,8 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -46,6 +48,13 @@ std::string tests_text(const std::vector<audit::Verdict>& tests) {
   const auto bad = std::count_if(tests.begin(), tests.end(), [](const audit::Verdict& v) { return v.status != audit::Verdict::Status::Passed; });
   const std::string all = fmt::format("{} test{}", tests.size(), tests.size() == 1 ? "" : "s");
   return bad == 0 ? all : fmt::format("{} ({} not passed)", all, bad);
+}
+
+/// A live line that wraps could not be taken away again. Asked each time, since windows change their size.
+std::size_t terminal_columns() {
+  winsize size{};
+  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : 80;
 }
 
 std::string indented(const std::string& text) {
@@ -119,10 +128,12 @@ void Progress::tick(const std::vector<Running>& running, std::size_t ended, std:
   if (quiet_ || events_ || !streams_.err_is_terminal) return;
   const std::lock_guard lock(mutex_);
   erase_live();
+  const std::size_t columns = terminal_columns();
   for (const Running& step : running) {
     if (live_lines_ == kMostLiveLines) break;
     const std::string share = step.share ? fmt::format(" {:3.0f} %", *step.share * 100) : std::string();
-    streams_.err << paint(streams_, Color::Dim, fmt::format("  … {}  {}{}  {:.1f} s  ({} of {})", step.label, step.doing, share, step.seconds, ended, total)) << "\n";
+    const std::string line = fmt::format("  … {}  {}{}  {:.1f} s  ({} of {})", step.label, step.doing, share, step.seconds, ended, total);
+    streams_.err << paint(streams_, Color::Dim, cut_to(line, columns)) << "\n";
     ++live_lines_;
   }
   streams_.err.flush();

@@ -35,6 +35,13 @@ TEST(Text, NumbersAreCountedInWords) {
   EXPECT_EQ(counted(12408, "row"), "12,408 rows");
 }
 
+TEST(Text, IsCutToTheColumnsOfATerminal) {
+  EXPECT_EQ(cut_to("short", 5), "short");
+  EXPECT_EQ(cut_to("longer", 5), "long…");
+  EXPECT_EQ(cut_to("日本日本", 5), "日本…");
+  EXPECT_EQ(cut_to("äöüäöü", 4), "äöü…");
+}
+
 TEST(Text, TimesAreShownToTheSecond) {
   EXPECT_EQ(short_time("2026-07-05T08:00:01.999999Z"), "2026-07-05 08:00:01Z");
   EXPECT_EQ(short_time("2026-07-05T08:00:01Z"), "2026-07-05 08:00:01Z");
