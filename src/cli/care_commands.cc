@@ -174,7 +174,7 @@ Exit state_rebuild_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   Progress progress(streams, args.flag("quiet"), false);
-  const auto rebuilt = ops::rebuild_state(*workspace, progress);
+  const auto rebuilt = ops::rebuild_state(*workspace, progress, stop_requested());
   if (!rebuilt) return refuse(rebuilt.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     streams.out << nlohmann::json{{"commits", rebuilt->commits}, {"slices", rebuilt->slices}, {"only_in_state", rebuilt->only_in_state}}.dump(2) << "\n";

@@ -14,6 +14,9 @@ namespace fs = std::filesystem;
 using duck::Literal;
 using duck::Sql;
 
+/// Names of stages begin so, see build/files.cc.
+constexpr std::string_view kStagePrefix = "weir-";
+
 bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
 
 /// Every file name the catalog knows, of any version. Names of DuckLake and of weir hold unique ids, so a name is enough and no path
@@ -61,10 +64,11 @@ Result<std::int64_t> Lake::remove_files(duck::Connection& connection, const std:
 }
 
 Result<std::int64_t> Lake::remove_strays(duck::Connection& connection, const std::string& folder, std::int64_t since) const {
-  if (is_remote(folder)) return 0;
+  if (folder.empty() || is_remote(folder)) return 0;
   WEIR_TRY(const auto known, known_names(connection, *this));
   return sweep(*this, folder, [&](const fs::path& file) {
     struct stat found {};
+    if (file.filename().string().starts_with(kStagePrefix)) return false;
     return ::stat(file.c_str(), &found) == 0 && found.st_mtim.tv_sec >= since && !known.contains(file.filename().string());
   });
 }

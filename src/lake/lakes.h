@@ -103,6 +103,10 @@ class Lake {
   /// Errors: W6003 the lake cannot be read.
   Result<std::int64_t> current_version(duck::Connection& connection) const;
 
+  /// The version that a write transaction is based on (pins it on first use): what others commit later is not in it.
+  /// Errors: W6003 the lake cannot be read.
+  Result<std::int64_t> base_version(duck::Connection& writer) const;
+
   /// The state of several assets in one look, at version `at` (pass current_version); key is Asset::key(). Every asked asset is in the map.
   Result<std::map<std::string, TableState>> observe(duck::Connection& connection, const std::vector<Asset>& assets, std::int64_t at) const;
 
@@ -133,7 +137,8 @@ class Lake {
   /// Removes Parquet files under the data folder whose name starts with `prefix` and that the catalog does not know. Requires: lake lock held.
   /// Returns how many.
   Result<std::int64_t> remove_files(duck::Connection& connection, const std::string& prefix) const;
-  /// Removes files in `folder` that are newer than `since` (system clock, seconds) and unknown to the catalog: what DuckLake leaves of a failed write.
+  /// Removes DuckLake's files in `folder` (nothing if empty) that are not older than `since` (system clock, seconds) and unknown to the catalog: what
+  /// is left of a failed write. Never a stage, which may belong to a live run. Requires: lake lock held.
   Result<std::int64_t> remove_strays(duck::Connection& connection, const std::string& folder, std::int64_t since) const;
 
  private:

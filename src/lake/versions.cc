@@ -54,6 +54,12 @@ Result<std::int64_t> Lake::current_version(duck::Connection& connection) const {
   return rows.integer(0, 0);
 }
 
+Result<std::int64_t> Lake::base_version(duck::Connection& writer) const {
+  if (!exists_) return 0;
+  WEIR_TRY(const auto rows, read(writer, *this, Sql("SELECT id FROM {}.current_snapshot()", duck::Identifier(writer_))));
+  return rows.integer(0, 0);
+}
+
 Result<Lake::Changes> Lake::changes_after(duck::Connection& connection, std::int64_t after) const {
   Changes result;
   result.newest = after;

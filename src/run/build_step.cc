@@ -5,6 +5,7 @@
 #include <set>
 
 #include "audit/audit.h"
+#include "base/failpoint.h"
 #include "io/clock.h"
 #include "plan/files.h"
 #include "project/partition_macro.h"
@@ -260,12 +261,14 @@ Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
   const auto begin = steady_clock::now();
   auto stage = compute_stage(session, work);
   work.report.ms.compute = millis_since(begin);
+  failpoint("after_stage");
   if (!stage) return fail(std::move(stage).error());
   work.stage = std::move(*stage);
   work.report.bytes = work.stage->bytes;
   work.report.notes.insert(work.report.notes.end(), work.stage->notes.begin(), work.stage->notes.end());
   if (work.stage->drift.any()) work.report.drift = work.stage->drift;
   WEIR_CHECK(prepare_effect(session, work, clean));
+  failpoint("before_audit");
   work.report.notes.insert(work.report.notes.end(), work.effect->warnings.begin(), work.effect->warnings.end());
   if (!audits_after(session, model)) WEIR_CHECK(audit_effect(session, work, clean));
   return {};

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/failpoint.h"
 #include "io/installation.h"
 #include "project/render.h"
 #include "run/step.h"
@@ -36,6 +37,7 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
   const Running::Watch watch(session.running, model.path, "running", connection);
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
     const parse::Statement& statement = model.script.statements[i];
+    failpoint("manual_statement");
     if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load) continue;
     if (statement.kind == parse::StatementKind::Attach) {
       WEIR_CHECK(instance.attach_alias(connection, statement.attach_uri, statement.alias));

@@ -52,6 +52,17 @@ Failed still_moving(const StepWork& work) {
   return fail(std::move(found));
 }
 
+Diagnostics lost_lock(const lake::Lake& lake) {
+  return {Diagnostic{.code = Code::W6104,
+                     .message = fmt::format("the writers' lock of lake {} was lost before the commit; nothing was published", lake.name())}};
+}
+
+Diagnostics interrupted() { return {Diagnostic{.code = Code::W7010, .message = "interrupted before it was published"}}; }
+
+bool moved_on(const StepWork& work, const lake::TableState& now) {
+  return now.exists != work.target.exists || (now.exists && now.version != work.effect->target_version);
+}
+
 void skip_reader(StepWork& reader, const StepWork& producer) {
   reader.report.status = Status::Skipped;
   reader.report.reason = fmt::format("{} failed", producer.step->model->path);
@@ -63,6 +74,10 @@ void Publisher::publish(const lake::Lake& lake, std::vector<StepWork*> members, 
   std::vector<StepWork*> group = members;
   int failures = 0;
   while (!group.empty()) {
+    if (session_.stop.load()) {
+      fail_all(group, interrupted());
+      break;
+    }
     const std::size_t before = group.size();
     const Round round = try_once(lake, group, all_or_none);
     if (round == Round::Done) break;
@@ -82,10 +97,12 @@ void Publisher::go_singly(const lake::Lake& lake, const std::vector<StepWork*>& 
     const auto producer = std::find_if(gone.begin(), gone.end(), [&](const StepWork* g) { return reads(*member, *g); });
     if (producer != gone.end()) {
       skip_reader(*member, **producer);
+      hide(*member);
       gone.insert(member);
       continue;
     }
     std::vector<StepWork*> single{member};
+    if (session_.stop.load()) fail_all(single, interrupted());
     while (!single.empty() && try_once(lake, single, false) != Round::Done) {
     }
     if (single.empty()) gone.insert(member);
@@ -104,25 +121,26 @@ Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWor
   for (int preparation = 0;; ++preparation) {
     auto lock = lake.lock(session_.stop);
     if (!lock) return fail_all(members, std::move(lock).error());
-    if (auto held = check_fences(members); !held) return fail_all(members, std::move(held).error());
-    std::vector<StepWork*> moved;
-    if (auto found = moved_since(lake, members); !found) return fail_all(members, std::move(found).error());
-    else moved = std::move(*found);
-    if (moved.empty()) {
-      StepWork* culprit = nullptr;
-      auto version = write_and_commit(lake, **lock, members, culprit);
-      for (StepWork* member : members) member->report.ms.commit = millis_since(begin);
-      if (version) {
-        finish(members, *version);
-        return Round::Done;
-      }
-      if (culprit == nullptr) return fail_all(members, std::move(version).error());
-      take_out(members, *culprit, std::move(version).error(), all_or_none);
+    failpoint("after_lock");
+    Attempt attempt;
+    auto version = write_and_commit(lake, **lock, members, attempt);
+    for (StepWork* member : members) member->report.ms.commit = millis_since(begin);
+    if (version) {
+      finish(members, *version);
+      return Round::Done;
+    }
+    if (attempt.culprit != nullptr) {
+      take_out(members, *attempt.culprit, std::move(version).error(), all_or_none);
       return Round::Failed;
     }
+    // The commit was refused although nobody was there before it: somebody came between BEGIN and COMMIT.
+    if (attempt.moved.empty() && !session_.stop.load() && version.error().front().code == Code::W6007) {
+      if (auto found = moved_since(lake, members, std::nullopt); found) attempt.moved = std::move(*found);
+    }
+    if (attempt.moved.empty()) return fail_all(members, std::move(version).error());
     // Somebody else committed to a target since its effect was prepared: outside the lock, look again and audit again.
     lock->reset();
-    for (StepWork* member : moved) {
+    for (StepWork* member : attempt.moved) {
       Result<void> again = preparation < kMostPreparations ? prepare_again(session_, *member, reader_) : Result<void>(still_moving(*member));
       if (again.has_value()) continue;
       take_out(members, *member, std::move(again).error(), all_or_none);
@@ -131,27 +149,57 @@ Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWor
   }
 }
 
-/// Members whose target has another version than the one their effect was prepared against.
-Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members) {
+/// Members whose target has another version than the one their effect was prepared against: at the given version of the lake, or now.
+Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members, std::optional<std::int64_t> at) {
   auto transaction = duck::Transaction::begin(reader_);
   if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
-  WEIR_TRY(base_version_, lake.current_version(reader_));
-  WEIR_TRY(const auto states, lake.observe(reader_, targets_of(members), base_version_));
-  std::vector<StepWork*> moved;
-  for (StepWork* member : members) {
-    const lake::TableState& now = states.at(member->step->model->target->key());
-    if (now.exists != member->target.exists || (now.exists && now.version != member->effect->target_version)) moved.push_back(member);
+  if (!at) {
+    WEIR_TRY(at, lake.current_version(reader_));
   }
+  WEIR_TRY(const auto states, lake.observe(reader_, targets_of(members), *at));
+  std::vector<StepWork*> moved;
+  for (StepWork* member : members)
+    if (moved_on(*member, states.at(member->step->model->target->key()))) moved.push_back(member);
   return moved;
 }
 
-Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members,
-                                                 StepWork*& culprit) {
+/// One transaction from BEGIN to COMMIT. Requires: the lake's lock is held. On failure `attempt` says what to do about it.
+Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members, Attempt& attempt) {
   auto transaction = duck::Transaction::begin(writer_);
   if (!transaction) return fail(engine_failure("cannot begin to write", transaction.error()));
-  const Running::Watch watch(session_.running, fmt::format("lake {}", lake.name()), "committing", writer_);
+  WEIR_CHECK(check_fences(members, attempt));
+  // The transaction's own base is what is compared: a foreign writer does not wait for our lock.
+  WEIR_TRY(base_version_, lake.base_version(writer_));
+  WEIR_TRY(attempt.moved, moved_since(lake, members, base_version_));
+  if (!attempt.moved.empty()) return still_moving(*attempt.moved.front());
+  failpoint("after_begin");
   lake::CommitRecord commit{.token = state::new_run_id(), .run = session_.run, .environment = session_.options.environment};
-  const std::int64_t started = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  // The kernel stamps files by a clock that may lag behind by some milliseconds.
+  const std::int64_t started = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count() - 1;
+  auto done = write_members(lake, members, commit, attempt);
+  if (done) done = check_fences(members, attempt);
+  if (done && !lock.is_held()) done = fail(lost_lock(lake));
+  if (!done) {
+    transaction->rollback();
+    remove_strays(lake, members, started);
+    return fail(std::move(done).error());
+  }
+  const std::unique_lock images(session_.images.mutex());
+  auto version = lake::commit(writer_, lake, std::move(*transaction), commit, author(), message_of(members), base_version_);
+  if (!version) {
+    // W6008: it may have happened, so its files stay; recovery asks again.
+    if (version.error().front().code == Code::W6007) remove_strays(lake, members, started);
+    return fail(std::move(version).error());
+  }
+  failpoint("after_confirm");
+  for (StepWork* member : members)
+    if (member->effect->changes) session_.images.set_published(member->step->id, version->value_or(base_version_));
+  return version->value_or(base_version_);
+}
+
+Result<void> Publisher::write_members(const lake::Lake& lake, const std::vector<StepWork*>& members, lake::CommitRecord& commit, Attempt& attempt) {
+  // Interrupting ends with the writes: the commit itself is short, and an interrupted one would have to be asked for by its token.
+  const Running::Watch watch(session_.running, fmt::format("lake {}", lake.name()), "committing", writer_);
   for (StepWork* member : members) {
     member->token = commit.token;
     resolve_inputs(*member);
@@ -160,34 +208,48 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
     failpoint("before_write");
     auto written = publish::write(writer_, prepare_request(session_, *member), *member->effect, members.size() == 1);
     if (!written) {
-      culprit = member;
-      transaction->rollback();
-      (void)lake.remove_strays(reader_, member->target.folder, started);
-      return fail(std::move(written).error());
+      attempt.culprit = member;
+      return written;
     }
     failpoint("after_write");
   }
-  if (auto held = check_fences(members); !held) return fail(std::move(held).error());
-  if (!lock.is_held()) return fail(Diagnostic{.code = Code::W6104, .message = fmt::format("the writers' lock of lake {} was lost before the commit; nothing was published", lake.name())});
-  const std::unique_lock images(session_.images.mutex());
-  failpoint("before_commit");
-  WEIR_TRY(const std::optional<std::int64_t> version,
-           lake::commit(writer_, lake, std::move(*transaction), commit, author(), message_of(members), base_version_));
-  failpoint("after_commit");
-  for (StepWork* member : members)
-    if (member->effect->changes) session_.images.set_published(member->step->id, version.value_or(base_version_));
-  return version.value_or(base_version_);
+  if (session_.stop.load()) return fail(interrupted());
+  return {};
 }
 
-Result<void> Publisher::check_fences(const std::vector<StepWork*>& members) {
+/// What DuckLake wrote for a transaction that was rolled back. Best effort: what stays is no version's, and `weir doctor` lists it.
+void Publisher::remove_strays(const lake::Lake& lake, const std::vector<StepWork*>& members, std::int64_t since) {
+  std::set<std::string> folders;
+  for (const StepWork* member : members) folders.insert(member->target.folder);
+  for (const std::string& folder : folders) {
+    auto removed = lake.remove_strays(reader_, folder, since);
+    if (removed) continue;
+    for (const Diagnostic& problem : removed.error()) session_.listener.message(problem.message);
+  }
+}
+
+/// A member that lost its lease is the culprit; the others may go.
+Result<void> Publisher::check_fences(const std::vector<StepWork*>& members, Attempt& attempt) {
   std::vector<state::Lease> leases;
   for (const StepWork* member : members)
     if (member->lease) leases.push_back(*member->lease);
-  return session_.store.check(leases);
+  auto held = session_.store.check(leases);
+  if (held || held.error().front().code != Code::W6102) return held;
+  for (StepWork* member : members) {
+    if (!member->lease) continue;
+    auto one = session_.store.check({*member->lease});
+    if (one) continue;
+    attempt.culprit = member;
+    return one;
+  }
+  return held;
 }
 
 Publisher::Round Publisher::fail_all(std::vector<StepWork*>& members, const Diagnostics& problems) {
-  for (StepWork* member : members) fail_step(session_, *member, problems);
+  for (StepWork* member : members) {
+    fail_step(session_, *member, problems);
+    hide(*member);
+  }
   members.clear();
   return Round::Failed;
 }
@@ -195,15 +257,23 @@ Publisher::Round Publisher::fail_all(std::vector<StepWork*>& members, const Diag
 /// The culprit fails, and every member that read its stage, directly or not, is skipped; the rest stays.
 void Publisher::take_out(std::vector<StepWork*>& members, StepWork& culprit, Diagnostics problems, bool all_or_none) {
   fail_step(session_, culprit, std::move(problems));
+  hide(culprit);
   std::set<const StepWork*> gone{&culprit};
   for (StepWork* member : members) {
     if (gone.contains(member)) continue;
     const auto producer = std::find_if(gone.begin(), gone.end(), [&](const StepWork* g) { return reads(*member, *g); });
     if (producer == gone.end() && !all_or_none) continue;
     skip_reader(*member, producer == gone.end() ? culprit : **producer);
+    hide(*member);
     gone.insert(member);
   }
   std::erase_if(members, [&gone](StepWork* member) { return gone.contains(member); });
+}
+
+/// What will not be published must not be read any more.
+void Publisher::hide(const StepWork& work) {
+  const std::unique_lock images(session_.images.mutex());
+  session_.images.remove_step(work.step->id);
 }
 
 void Publisher::finish(std::vector<StepWork*>& members, std::optional<std::int64_t> version) {
@@ -231,8 +301,7 @@ void Publisher::resolve_inputs(StepWork& work) {
 
 void Publisher::record(const std::vector<StepWork*>& members) {
   failpoint("before_record");
-  if (auto done = record_steps(session_, members); !done)
-    for (const Diagnostic& problem : done.error()) session_.listener.message(problem.message);
+  record_steps(session_, members);
   failpoint("after_record");
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lake/commit.h"
 #include "run/session.h"
 #include "run/step.h"
 
@@ -26,9 +28,17 @@ class Publisher {
   enum class Round { Done, Again, Failed };
   Round try_once(const lake::Lake& lake, std::vector<StepWork*>& members, bool all_or_none);
   void go_singly(const lake::Lake& lake, const std::vector<StepWork*>& members);
-  Result<std::vector<StepWork*>> moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members);
-  Result<std::int64_t> write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members, StepWork*& culprit);
-  Result<void> check_fences(const std::vector<StepWork*>& members);
+  /// Why an attempt at a commit failed: a member of its own, or targets that somebody else wrote to.
+  struct Attempt {
+    StepWork* culprit = nullptr;
+    std::vector<StepWork*> moved;
+  };
+  Result<std::vector<StepWork*>> moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members, std::optional<std::int64_t> at);
+  Result<std::int64_t> write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members, Attempt& attempt);
+  Result<void> write_members(const lake::Lake& lake, const std::vector<StepWork*>& members, lake::CommitRecord& commit, Attempt& attempt);
+  Result<void> check_fences(const std::vector<StepWork*>& members, Attempt& attempt);
+  void remove_strays(const lake::Lake& lake, const std::vector<StepWork*>& members, std::int64_t since);
+  void hide(const StepWork& work);
   void take_out(std::vector<StepWork*>& members, StepWork& culprit, Diagnostics problems, bool all_or_none);
   Round fail_all(std::vector<StepWork*>& members, const Diagnostics& problems);
   void finish(std::vector<StepWork*>& members, std::optional<std::int64_t> version);

@@ -92,6 +92,10 @@ std::optional<state::SchemaRecord> schema_of(const Session& session, const StepW
   return schema;
 }
 
+bool lost_its_lease(const StepWork& work) {
+  return std::any_of(work.report.errors.begin(), work.report.errors.end(), [](const Diagnostic& d) { return d.code == Code::W6102; });
+}
+
 void add_tests(const Session& session, const StepWork& work, std::vector<state::TestRecord>& rows) {
   for (const audit::Verdict& verdict : work.report.tests) {
     const nlohmann::json json = to_json(verdict);
@@ -123,17 +127,22 @@ lake::CommittedStep commit_step(const StepWork& work) {
   return step;
 }
 
-Result<void> record_steps(Session& session, const std::vector<StepWork*>& ended) {
+void record_steps(Session& session, const std::vector<StepWork*>& ended) {
   state::Store::Outcome outcome;
   for (const StepWork* work : ended) {
     const Status status = work->report.status;
     outcome.steps.push_back(step_row(session, *work));
+    // The slice belongs to the run that took it over: the ledger says what that one did.
+    if (lost_its_lease(*work)) continue;
     if (status != Status::Materialized && status != Status::Unchanged && status != Status::Failed) continue;
     outcome.slices.push_back(slice_of(session, *work));
     if (auto schema = schema_of(session, *work)) outcome.schemas.push_back(std::move(*schema));
     add_tests(session, *work, outcome.tests);
   }
-  return session.store.record(outcome);
+  auto written = session.store.record(outcome);
+  if (written) return;
+  session.unrecorded.store(true);
+  for (const Diagnostic& problem : written.error()) session.listener.message(problem.message);
 }
 
 }  // namespace weir::run

@@ -94,17 +94,24 @@ Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connect
   return applied;
 }
 
-/// Closes a dead run: its steps without a record failed, its files go, its leases are freed.
-Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store& store, duck::Connection& connection, state::RunRecord run,
-                       Listener& listener) {
-  listener.message(fmt::format("run {} ended without finishing; recovering what it left", run.run));
-  WEIR_TRY(const std::vector<state::Lease> leases, store.leases());
+std::string failure_of(const Project& project, const std::string& asset, std::string& model_path) {
+  for (const Model& model : project.models) {
+    if (!model.target || model.target->key() != asset) continue;
+    model_path = model.path;
+    if (model.plane == Plane::Manual) return "interrupted; it may have written, see the lake's versions";
+  }
+  return "interrupted before it was published";
+}
+
+/// Slices that the dead run held: failed, unless the ledger has them from that very run. One that is recorded as running was published and not
+/// yet audited.
+Result<void> fail_slices(const Project& project, state::Store& store, const state::RunRecord& run, const std::vector<state::Lease>& leases) {
   WEIR_TRY(const Ledger ledger, ledger_of(store, run.environment));
   state::Store::Outcome outcome;
   for (const state::Lease& lease : leases) {
-    if (lease.run != run.run) continue;
     const auto known = ledger.find(SliceKey{lease.asset, lease.slice});
-    if (known != ledger.end() && known->second.run == run.run) continue;
+    const bool is_of_run = known != ledger.end() && known->second.run == run.run;
+    if (is_of_run && known->second.status != "running") continue;
     state::SliceRecord slice;
     if (known != ledger.end()) slice = known->second;
     slice.environment = run.environment;
@@ -113,28 +120,59 @@ Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store&
     slice.run = run.run;
     slice.status = "failed";
     slice.updated = state::now_text();
-    slice.error = "interrupted before it was published";
-    for (const Model& model : project.models) {
-      if (!model.target || model.target->key() != lease.asset) continue;
-      slice.model = model.path;
-      if (model.plane == Plane::Manual) slice.error = "interrupted; it may have written, see the lake's versions";
-    }
+    slice.error = failure_of(project, lease.asset, slice.model);
+    if (is_of_run) slice.error = "interrupted after it was published and before its audit";
     outcome.slices.push_back(std::move(slice));
   }
-  WEIR_CHECK(store.record(outcome));
-  static std::atomic<bool> never{false};
+  return store.record(outcome);
+}
+
+/// Removes what the dead run left in one lake: its stages, and what DuckLake wrote for it into the tables it held and no version knows.
+Result<std::int64_t> remove_leftovers(const lake::Lake& lake, duck::Connection& connection, const state::RunRecord& run,
+                                      const std::vector<state::Lease>& leases, std::int64_t since, const std::atomic<bool>& stop) {
+  std::vector<Asset> held;
+  for (const state::Lease& lease : leases)
+    if (auto asset = parse_asset(lease.asset); asset && asset->kind == AssetKind::Lake && asset->place == lake.name()) held.push_back(std::move(*asset));
+  WEIR_TRY(const auto lock, lake.lock(stop));
+  WEIR_TRY(std::int64_t removed, lake.remove_files(connection, "weir-" + run.run));
+  if (held.empty()) return removed;
+  WEIR_TRY(const std::int64_t version, lake.current_version(connection));
+  WEIR_TRY(const auto states, lake.observe(connection, held, version));
+  for (const auto& [key, table] : states) {
+    WEIR_TRY(const std::int64_t strays, lake.remove_strays(connection, table.folder, since));
+    removed += strays;
+  }
+  return removed;
+}
+
+/// Closes a dead run: its steps without a record failed, its files go, its leases are freed.
+Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store& store, duck::Connection& connection, state::RunRecord run,
+                       Listener& listener, const std::atomic<bool>& stop) {
+  listener.message(fmt::format("run {} ended without finishing; recovering what it left", run.run));
+  WEIR_TRY(std::vector<state::Lease> leases, store.leases());
+  std::erase_if(leases, [&run](const state::Lease& lease) { return lease.run != run.run; });
+  WEIR_CHECK(fail_slices(project, store, run, leases));
+  failpoint("recovery_failed_slices");
+  const std::int64_t since = state::began(locks_folder(project), run.run, run.started);
   for (const lake::Lake& lake : lakes.all()) {
-    WEIR_TRY(const auto lock, lake.lock(never));
-    WEIR_TRY(const std::int64_t removed, lake.remove_files(connection, "weir-" + run.run));
+    WEIR_TRY(const std::int64_t removed, remove_leftovers(lake, connection, run, leases, since, stop));
     if (removed > 0) listener.message(fmt::format("removed {} unpublished files of run {} from lake {}", removed, run.run, lake.name()));
   }
   failpoint("recovery_cleaned");
   WEIR_CHECK(store.release(run.run));
+  failpoint("recovery_released");
   run.status = "failed";
   run.finished = state::now_text();
   WEIR_CHECK(store.put_run(run));
+  failpoint("recovery_closed");
   state::forget_run(locks_folder(project), run.run);
   return {};
+}
+
+/// True for an open run that holds nothing, is unknown to this folder, and began so long ago that it would have claimed.
+bool is_abandoned(const state::RunRecord& run, const std::vector<state::Lease>& leases, const std::string& now) {
+  const bool holds = std::any_of(leases.begin(), leases.end(), [&run](const state::Lease& lease) { return lease.run == run.run; });
+  return !holds && state::is_expired(run.started, now);
 }
 
 }  // namespace
@@ -142,30 +180,39 @@ Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store&
 std::string locks_folder(const Project& project) { return project.config.root + "/.weir/locks"; }
 
 Result<std::vector<std::string>> dead_runs(const Project& project, state::Store& store) {
+  // Open runs first: one that claims between the two looks is then seen with its leases.
+  WEIR_TRY(const std::vector<state::RunRecord> open, store.open_runs());
   WEIR_TRY(const std::vector<state::Lease> leases, store.leases());
   WEIR_TRY(const std::string now, store.lease_time());
   std::vector<std::string> dead = state::dead_runs(locks_folder(project), leases, now);
-  WEIR_TRY(const std::vector<state::RunRecord> open, store.open_runs());
   for (const state::RunRecord& run : open) {
-    const bool known = std::find(dead.begin(), dead.end(), run.run) != dead.end();
+    if (std::find(dead.begin(), dead.end(), run.run) != dead.end()) continue;
     const bool is_ours = run.host == state::host_identity();
-    if (!known && is_ours && state::liveness_of(locks_folder(project), run.run) == state::Liveness::Dead) dead.push_back(run.run);
+    const auto liveness = is_ours ? state::liveness_of(locks_folder(project), run.run) : state::Liveness::Unknown;
+    const bool is_dead = liveness == state::Liveness::Dead || (liveness == state::Liveness::Unknown && is_abandoned(run, leases, now));
+    if (is_dead) dead.push_back(run.run);
   }
   return dead;
 }
 
-Result<void> recover(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener) {
+Result<void> recover(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener, const std::atomic<bool>& stop) {
+  // Who is dead is asked first: what such a run committed, it committed before, so the records read afterwards hold all of it.
+  WEIR_TRY(const std::vector<std::string> dead, dead_runs(project, store));
   WEIR_TRY(duck::Connection connection, lakes.connect());
   for (const lake::Lake& lake : lakes.all()) {
     WEIR_CHECK(reconcile(lake, connection, store));
   }
-  WEIR_TRY(const std::vector<std::string> dead, dead_runs(project, store));
-  if (dead.empty()) return {};
-  WEIR_TRY(const std::vector<state::RunRecord> open, store.open_runs());
-  for (const state::RunRecord& run : open) {
-    if (std::find(dead.begin(), dead.end(), run.run) == dead.end()) continue;
-    WEIR_CHECK(close_run(project, lakes, store, connection, run, listener));
+  for (const std::string& id : dead) {
+    WEIR_TRY(const std::optional<state::RunRecord> run, store.run(id));
+    if (run && run->status == "running") {
+      WEIR_CHECK(close_run(project, lakes, store, connection, *run, listener, stop));
+    } else {
+      // It was closed, and died before it gave its leases back.
+      WEIR_CHECK(store.release(id));
+      state::forget_run(locks_folder(project), id);
+    }
   }
+  state::forget_old_runs(locks_folder(project));
   return {};
 }
 
@@ -184,7 +231,7 @@ Result<void> note_reconciled(Session& session, const RunReport& report) {
   return {};
 }
 
-Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener) {
+Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener, const std::atomic<bool>& stop) {
   Rebuilt rebuilt;
   WEIR_TRY(const std::vector<state::SliceRecord> before, store.slices("prod", std::nullopt));
   WEIR_CHECK(store.clear_ledger());
@@ -199,7 +246,7 @@ Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store
     const bool kept = std::any_of(after.begin(), after.end(), [&](const state::SliceRecord& s) { return s.asset == slice.asset && s.slice == slice.slice; });
     if (!kept) rebuilt.only_in_state.push_back(slice.slice.empty() ? slice.asset : fmt::format("{} [{}]", slice.asset, slice.slice));
   }
-  WEIR_CHECK(recover(project, lakes, store, listener));
+  WEIR_CHECK(recover(project, lakes, store, listener, stop));
   return rebuilt;
 }
 

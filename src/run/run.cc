@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -61,23 +62,105 @@ std::vector<state::Lease> leases_wanted(const plan::Plan& plan, const std::strin
   return wanted;
 }
 
-/// Claims all slices that are to be built; waits, with a message, while another live run holds one.
-Result<std::vector<state::Lease>> claim(const Project& project, state::Store& store, const std::vector<state::Lease>& wanted,
-                                        const RunRequest& request, Listener& listener, const std::atomic<bool>& stop, bool& waited) {
-  std::string said;
-  while (true) {
-    WEIR_TRY(const std::vector<std::string> dead, dead_runs(project, store));
-    auto claimed = store.claim(wanted, dead);
-    if (claimed || request.options.no_wait || claimed.error().front().code != Code::W6101) return claimed;
-    waited = true;
-    if (said != claimed.error().front().message) {
-      said = claimed.error().front().message;
-      listener.message(said + "; waiting for it (--no-wait fails instead)");
-    }
-    for (int i = 0; i < 10 && !stop.load(); ++i) std::this_thread::sleep_for(20ms);
-    if (stop.load()) return fail(Diagnostic{.code = Code::W7010, .message = "interrupted while waiting for another run"});
+/// The run's row in the state store: open while the run lives, closed however it ends.
+class OpenRun {
+ public:
+  OpenRun(state::Store& store, const std::atomic<bool>& stop, state::RunRecord row) : store_(store), stop_(stop), row_(std::move(row)) {}
+  OpenRun(const OpenRun&) = delete;
+  OpenRun& operator=(const OpenRun&) = delete;
+  /// A run that could not go to its end. What cannot be written here the next command recovers.
+  ~OpenRun() {
+    if (row_.status == "running") (void)close(stop_.load() ? "cancelled" : "failed", {});
   }
-}
+  Result<void> open() { return store_.put_run(row_); }
+  Result<void> close(std::string status, std::string result_json) {
+    row_.status = std::move(status);
+    row_.finished = state::now_text();
+    row_.result_json = std::move(result_json);
+    auto written = store_.put_run(row_);
+    auto released = store_.release(row_.run);
+    return written ? released : written;
+  }
+
+ private:
+  state::Store& store_;
+  const std::atomic<bool>& stop_;
+  state::RunRecord row_;
+};
+
+struct Claimed {
+  Planned planned;
+  std::vector<state::Lease> leases;
+};
+
+class Claimer {
+ public:
+  Claimer(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request, Listener& listener,
+          const std::atomic<bool>& stop, const std::string& run)
+      : project_(project), graph_(graph), lakes_(lakes), store_(store), request_(request), listener_(listener), stop_(stop), run_(run) {}
+
+  /// Plans, and claims the slices that are to be built. What another run did between the look and the claim is looked at again, with the
+  /// slices in hand, until the plan is one that was made after its slices were claimed, or that nobody disturbed.
+  Result<Claimed> claim() {
+    Claimed claimed;
+    WEIR_TRY(claimed.planned, plan_run(project_, graph_, lakes_, store_, request_));
+    failpoint("before_claim");
+    while (true) {
+      const std::vector<state::Lease> wanted = leases_wanted(claimed.planned.plan, run_);
+      const bool covered = std::all_of(wanted.begin(), wanted.end(), [&](const state::Lease& lease) { return holds(claimed.leases, lease); });
+      if (covered) return claimed;
+      bool waited = false;
+      WEIR_TRY(claimed.leases, take(wanted, waited));
+      WEIR_TRY(const bool moved, lakes_moved(claimed.planned.world));
+      if (!waited && !moved) return claimed;
+      WEIR_TRY(claimed.planned, plan_run(project_, graph_, lakes_, store_, request_));
+    }
+  }
+
+ private:
+  static bool holds(const std::vector<state::Lease>& held, const state::Lease& wanted) {
+    return std::any_of(held.begin(), held.end(), [&](const state::Lease& l) { return l.asset == wanted.asset && l.slice == wanted.slice; });
+  }
+
+  /// Claims all of them; waits, with a message, while another live run holds one. What a dead one left is recovered first.
+  Result<std::vector<state::Lease>> take(const std::vector<state::Lease>& wanted, bool& waited) {
+    std::string said;
+    while (true) {
+      WEIR_TRY(const std::vector<std::string> dead, dead_runs(project_, store_));
+      if (!dead.empty()) WEIR_CHECK(recover(project_, lakes_, store_, listener_, stop_));
+      auto claimed = store_.claim(wanted, dead);
+      if (claimed || request_.options.no_wait || claimed.error().front().code != Code::W6101) return claimed;
+      waited = true;
+      if (said != claimed.error().front().message) {
+        said = claimed.error().front().message;
+        listener_.message(said + "; waiting for it (--no-wait fails instead)");
+      }
+      for (int i = 0; i < 10 && !stop_.load(); ++i) std::this_thread::sleep_for(20ms);
+      if (stop_.load()) return fail(Diagnostic{.code = Code::W7010, .message = "interrupted while waiting for another run"});
+    }
+  }
+
+  Result<bool> lakes_moved(const plan::World& seen) {
+    WEIR_TRY(duck::Connection connection, lakes_.connect());
+    for (const lake::Lake& lake : lakes_.all()) {
+      std::string name = lake.name();
+      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+      WEIR_TRY(const std::int64_t now, lake.current_version(connection));
+      const auto then = seen.lakes.find(name);
+      if (then == seen.lakes.end() || then->second.newest != now) return true;
+    }
+    return false;
+  }
+
+  const Project& project_;
+  const Graph& graph_;
+  lake::Lakes& lakes_;
+  state::Store& store_;
+  const RunRequest& request_;
+  Listener& listener_;
+  const std::atomic<bool>& stop_;
+  const std::string& run_;
+};
 
 Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lakes, const plan::Plan& plan) {
   std::map<std::string, std::vector<Asset>> assets;
@@ -125,18 +208,15 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   report.environment = request.options.environment;
   report.started = state::now_text();
   WEIR_TRY(const auto alive, state::RunLock::take(locks_folder(project), report.run));
-  WEIR_CHECK(recover(project, lakes, store, listener));
-
-  WEIR_TRY(Planned planned, plan_run(project, graph, lakes, store, request));
-  bool waited = false;
-  WEIR_TRY(std::vector<state::Lease> leases, claim(project, store, leases_wanted(planned.plan, report.run), request, listener, stop, waited));
-  if (waited) {
-    // The other run may have done the work: look again, with the slices in hand.
-    WEIR_TRY(planned, plan_run(project, graph, lakes, store, request));
-  }
-  state::RunRecord row{.run = report.run, .environment = report.environment, .status = "running", .started = report.started,
-                       .command = request.options.command, .host = state::host_identity(), .pid = getpid()};
-  WEIR_CHECK(store.put_run(row));
+  OpenRun row(store, stop,
+              {.run = report.run, .environment = report.environment, .status = "running", .started = report.started,
+               .command = request.options.command, .host = state::host_identity(), .pid = getpid()});
+  // Open before the first claim: a run that dies while it holds a lease is found by its row.
+  WEIR_CHECK(row.open());
+  failpoint("before_recovery");
+  WEIR_CHECK(recover(project, lakes, store, listener, stop));
+  WEIR_TRY(Claimed claimed, Claimer(project, graph, lakes, store, request, listener, stop, report.run).claim());
+  Planned& planned = claimed.planned;
   failpoint("after_claim");
 
   Session session{.project = project, .graph = graph, .plan = planned.plan, .world = planned.world, .lakes = lakes, .store = store,
@@ -147,17 +227,15 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   {
     const state::Heartbeat heartbeat(store, report.run);
     Scheduler scheduler(session);
-    WEIR_TRY(report.steps, scheduler.run(std::move(leases)));
+    WEIR_TRY(report.steps, scheduler.run(std::move(claimed.leases)));
   }
   report.notes = std::move(planned.notes);
   report.status = status_of(report, stop.load());
   report.finished = state::now_text();
-  row.status = report.status;
-  row.finished = report.finished;
-  row.result_json = to_json_text(report);
-  WEIR_CHECK(store.put_run(row));
-  WEIR_CHECK(store.release(report.run));
-  WEIR_CHECK(note_reconciled(session, report));
+  failpoint("before_end");
+  WEIR_CHECK(row.close(report.status, to_json_text(report)));
+  failpoint("before_reconciled");
+  if (!session.unrecorded.load()) WEIR_CHECK(note_reconciled(session, report));
   return report;
 }
 

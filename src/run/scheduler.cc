@@ -101,10 +101,11 @@ void Scheduler::watch() {
 
 void Scheduler::cancel_waiting() {
   for (Slot& slot : slots_) {
-    if (slot.phase != Phase::Waiting && slot.phase != Phase::Staged) continue;
+    if (slot.phase != Phase::Waiting && slot.phase != Phase::Staged && slot.phase != Phase::Committed) continue;
     slot.work.report.status = Status::Cancelled;
     slot.work.report.reason = "interrupted before it began";
     if (slot.phase == Phase::Staged) slot.work.report.reason = "interrupted before it was published";
+    if (slot.phase == Phase::Committed) slot.work.report.reason = "interrupted after it was published and before its audit";
     end_step(slot.work.step->id);
   }
 }
@@ -196,8 +197,7 @@ void Scheduler::work() {
     lock.unlock();
     if (is_audit) {
       audit_published(session_, slot.work, *clean);
-      if (auto recorded = record_steps(session_, {&slot.work}); !recorded)
-        for (const Diagnostic& problem : recorded.error()) session_.listener.message(problem.message);
+      record_steps(session_, {&slot.work});
     } else {
       begin_step(*id);
       take_step(*id, *clean);
@@ -255,8 +255,7 @@ void Scheduler::take_step(std::size_t id, duck::Connection& clean) {
       return;
     }
   }
-  if (auto recorded = record_steps(session_, {&slot.work}); !recorded)
-    for (const Diagnostic& problem : recorded.error()) session_.listener.message(problem.message);
+  record_steps(session_, {&slot.work});
 }
 
 /// A group goes when nothing more can join it, when it is full, or when its oldest member has waited long enough.
@@ -279,12 +278,26 @@ bool Scheduler::group_is_due() const {
   return staged >= kLargestGroup || steady_clock::now() - oldest >= kLongestFill;
 }
 
+/// A step that was computed from a stage which was never published goes with it. Requires: mutex_ held.
+void Scheduler::skip_readers_of_failed() {
+  for (Slot& slot : slots_) {
+    std::string blamed;
+    if (slot.phase != Phase::Staged || inputs_of_step(slot, blamed) != Inputs::Broken) continue;
+    slot.work.report.status = Status::Skipped;
+    slot.work.report.reason = fmt::format("{} failed", blamed);
+    const std::unique_lock images(session_.images.mutex());
+    session_.images.remove_step(slot.work.step->id);
+    end_step(slot.work.step->id);
+  }
+}
+
 /// Staged steps of one lake whose producers are published or go along.
 std::vector<std::size_t> Scheduler::take_group(std::string& lake) const {
   std::vector<std::size_t> group;
   std::set<std::size_t> members;
   for (const Slot& slot : slots_) {
-    if (slot.phase != Phase::Staged || group.size() == kLargestGroup) continue;
+    const bool full = group.size() == kLargestGroup && !session_.options.atomic;
+    if (slot.phase != Phase::Staged || full) continue;
     const std::string& mine = session_.lake_of(*slot.work.step->model).name();
     if (!lake.empty() && mine != lake) continue;
     const bool complete = std::all_of(slot.work.step->reads.begin(), slot.work.step->reads.end(), [&](std::size_t id) {
@@ -320,6 +333,7 @@ void Scheduler::publish_groups() {
       continue;
     }
     if (session_.options.atomic) fail_rest_of_atomic_run();
+    skip_readers_of_failed();
     std::string lake;
     const std::vector<std::size_t> group = take_group(lake);
     if (group.empty()) {

@@ -61,6 +61,7 @@ class Scheduler {
   static void release(StepWork& work, duck::Connection& clean);
   void cancel_waiting();
   void fail_rest_of_atomic_run();
+  void skip_readers_of_failed();
 
   Session& session_;
   mutable std::mutex mutex_;

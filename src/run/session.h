@@ -40,6 +40,8 @@ struct Session {
   /// Effective time of the run, UTC microseconds.
   std::int64_t effective_micros = 0;
   std::atomic<bool>& stop;
+  /// Set when the state store did not take what a step did: then the next command must read the lakes' commit records.
+  std::atomic<bool> unrecorded{false};
   Images images;
   Running running;
   /// Targets of the run's steps as they were when it began; key is Asset::key().

@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -18,7 +21,7 @@
 namespace weir::state {
 namespace {
 
-constexpr std::int64_t kExpirySeconds = 30;
+constexpr std::int64_t kLeaseSeconds = 30;
 
 std::filesystem::path lock_file(const std::filesystem::path& folder, const std::string& run) {
   return folder / (run + ".lock");
@@ -113,11 +116,37 @@ void forget_run(const std::filesystem::path& folder, const std::string& run) {
   if (liveness_of(folder, run) == Liveness::Dead) unlink(lock_file(folder, run).c_str());
 }
 
+void forget_old_runs(const std::filesystem::path& folder) {
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    struct stat found {};
+    // A young one may belong to a run that is just about to lock it.
+    if (stat(entry->path().c_str(), &found) != 0 || time(nullptr) - found.st_mtim.tv_sec < 60) continue;
+    forget_run(folder, entry->path().stem().string());
+  }
+}
+
+std::int64_t began(const std::filesystem::path& folder, const std::string& run, const std::string& started) {
+  struct stat found {};
+  if (stat(lock_file(folder, run).c_str(), &found) == 0) return found.st_mtim.tv_sec;
+  return seconds_of(started).value_or(time(nullptr));
+}
+
+std::int64_t lease_seconds() {
+  const char* given = std::getenv("WEIR_LEASE_SECONDS");
+  const std::int64_t seconds = given == nullptr ? 0 : std::atoll(given);
+  return seconds > 0 ? seconds : kLeaseSeconds;
+}
+
+std::chrono::milliseconds heartbeat_interval() {
+  return std::min<std::chrono::milliseconds>(std::chrono::seconds(5), std::chrono::milliseconds(lease_seconds() * 1000 / 6));
+}
+
 bool is_expired(const std::string& heartbeat, const std::string& now) {
   const auto then = seconds_of(heartbeat);
   const auto today = seconds_of(now);
   // A time that cannot be read proves nothing, and one in the future (the clock was turned back) is young.
-  return then && today && *today - *then > kExpirySeconds;
+  return then && today && *today - *then > lease_seconds();
 }
 
 std::vector<std::string> dead_runs(const std::filesystem::path& folder, const std::vector<Lease>& leases,

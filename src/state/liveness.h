@@ -43,7 +43,16 @@ bool is_alive(const std::filesystem::path& folder, const std::string& run);
 /// Removes the lock file of a dead run, once its leftovers are recovered. Does nothing if it lives.
 void forget_run(const std::filesystem::path& folder, const std::string& run);
 
-/// True if a heartbeat at `heartbeat` has expired at `now` (both as the store writes times): it is older than 30 s.
+/// Removes lock files that nobody holds and that are older than a minute: of runs that died after they were closed.
+void forget_old_runs(const std::filesystem::path& folder);
+/// When the run began, in seconds of the clock that stamps files: its lock file's time, or `started` where there is no such file.
+std::int64_t began(const std::filesystem::path& folder, const std::string& run, const std::string& started);
+
+/// Seconds without a heartbeat after which a lease has expired: 30, or WEIR_LEASE_SECONDS.
+std::int64_t lease_seconds();
+/// How often a lease is renewed: every five seconds, six times before it expires if that is shorter.
+std::chrono::milliseconds heartbeat_interval();
+/// True if a heartbeat at `heartbeat` has expired at `now` (both as the store writes times).
 bool is_expired(const std::string& heartbeat, const std::string& now);
 
 /// The holders among `leases` that are certainly dead, each once: on this host by their lock file (by their heartbeat
@@ -52,11 +61,11 @@ bool is_expired(const std::string& heartbeat, const std::string& now);
 std::vector<std::string> dead_runs(const std::filesystem::path& folder, const std::vector<Lease>& leases,
                                    const std::string& now);
 
-/// Renews the leases of a run every five seconds until it is destroyed, in a thread of its own.
+/// Renews the leases of a run until it is destroyed, in a thread of its own.
 class Heartbeat {
  public:
   /// Requires: `store` outlives it.
-  Heartbeat(Store& store, std::string run, std::chrono::milliseconds interval = std::chrono::seconds(5));
+  Heartbeat(Store& store, std::string run, std::chrono::milliseconds interval = heartbeat_interval());
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
   ~Heartbeat();
