@@ -1,7 +1,11 @@
 #include "duck/database.h"
 
 #include <duckdb.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -197,6 +201,26 @@ struct Connection::Body {
   }
 };
 
+namespace {
+
+/// WEIR_QUERY_LOG names a folder: every statement of every instance is then logged there by DuckDB itself, one folder an instance.
+Outcome<void> log_queries(Database& database) {
+  const char* folder = std::getenv("WEIR_QUERY_LOG");
+  if (folder == nullptr || *folder == '\0') return {};
+  static std::atomic<int> instances = 0;
+  const std::string path = std::string(folder) + "/" + std::to_string(getpid()) + "-" + std::to_string(++instances);
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed) return tl::unexpected(Failure{FailureType::Io, "the query log " + path + " cannot be made: " + failed.message(), std::nullopt});
+  auto connection = database.connect();
+  if (!connection) return tl::unexpected(connection.error());
+  auto done = connection->execute(Sql("CALL enable_logging('QueryLog', storage = 'file', storage_config = {})", Sql("{{'path': {}}}", Literal(path))));
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+}  // namespace
+
 Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options) {
   duckdb_config config = nullptr;
   duckdb_create_config(&config);
@@ -223,6 +247,7 @@ Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options
     duckdb_free(error);
     return tl::unexpected(std::move(failure));
   }
+  if (auto logged = log_queries(*opened); !logged) return tl::unexpected(logged.error());
   return opened;
 }
 

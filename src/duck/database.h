@@ -82,7 +82,8 @@ class Connection;
 /// One in-memory DuckDB instance. Threads: safe; each thread takes its own Connection.
 class Database : public std::enable_shared_from_this<Database> {
  public:
-  /// Opens an in-memory instance: TimeZone UTC, no autoinstall, no autoload.
+  /// Opens an in-memory instance: TimeZone UTC, no autoinstall, no autoload. The variable WEIR_QUERY_LOG names a folder where DuckDB then logs
+  /// every statement that it runs.
   static Outcome<std::shared_ptr<Database>> open(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;

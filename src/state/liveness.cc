@@ -116,14 +116,14 @@ void forget_run(const std::filesystem::path& folder, const std::string& run) {
   if (liveness_of(folder, run) == Liveness::Dead) unlink(lock_file(folder, run).c_str());
 }
 
-void forget_old_runs(const std::filesystem::path& folder) {
+std::vector<std::string> unheld_runs(const std::filesystem::path& folder) {
+  std::vector<std::string> unheld;
   std::error_code failed;
   for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
-    struct stat found {};
-    // A young one may belong to a run that is just about to lock it.
-    if (stat(entry->path().c_str(), &found) != 0 || time(nullptr) - found.st_mtim.tv_sec < 60) continue;
-    forget_run(folder, entry->path().stem().string());
+    std::string run = entry->path().stem().string();
+    if (liveness_of(folder, run) == Liveness::Dead) unheld.push_back(std::move(run));
   }
+  return unheld;
 }
 
 std::int64_t began(const std::filesystem::path& folder, const std::string& run, const std::string& started) {

@@ -43,8 +43,8 @@ bool is_alive(const std::filesystem::path& folder, const std::string& run);
 /// Removes the lock file of a dead run, once its leftovers are recovered. Does nothing if it lives.
 void forget_run(const std::filesystem::path& folder, const std::string& run);
 
-/// Removes lock files that nobody holds and that are older than a minute: of runs that died after they were closed.
-void forget_old_runs(const std::filesystem::path& folder);
+/// Runs whose lock file nobody holds: they died, or are just about to lock it.
+std::vector<std::string> unheld_runs(const std::filesystem::path& folder);
 /// When the run began, in seconds of the clock that stamps files: its lock file's time, or `started` where there is no such file.
 std::int64_t began(const std::filesystem::path& folder, const std::string& run, const std::string& started);
 
