@@ -103,15 +103,13 @@ std::string failure_of(const Project& project, const std::string& asset, std::st
   return "interrupted before it was published";
 }
 
-/// Slices that the dead run held: failed, unless the ledger has them from that very run. One that is recorded as running was published and not
-/// yet audited.
+/// Slices that the dead run held: failed, unless the ledger has them from that very run.
 Result<void> fail_slices(const Project& project, state::Store& store, const state::RunRecord& run, const std::vector<state::Lease>& leases) {
   WEIR_TRY(const Ledger ledger, ledger_of(store, run.environment));
   state::Store::Outcome outcome;
   for (const state::Lease& lease : leases) {
     const auto known = ledger.find(SliceKey{lease.asset, lease.slice});
-    const bool is_of_run = known != ledger.end() && known->second.run == run.run;
-    if (is_of_run && known->second.status != "running") continue;
+    if (known != ledger.end() && known->second.run == run.run) continue;
     state::SliceRecord slice;
     if (known != ledger.end()) slice = known->second;
     slice.environment = run.environment;
@@ -121,7 +119,6 @@ Result<void> fail_slices(const Project& project, state::Store& store, const stat
     slice.status = "failed";
     slice.updated = state::now_text();
     slice.error = failure_of(project, lease.asset, slice.model);
-    if (is_of_run) slice.error = "interrupted after it was published and before its audit";
     outcome.slices.push_back(std::move(slice));
   }
   return store.record(outcome);

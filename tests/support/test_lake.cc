@@ -66,7 +66,7 @@ class FreeDatabases {
   }
   void give_back(const std::string& server, const std::string& name) {
     const std::lock_guard guard(mutex_);
-    run_on_server(with_database(server, name), "SET client_min_messages = warning; DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    run_on_server(with_database(server, name), "SET client_min_messages = warning; DROP SCHEMA IF EXISTS weir CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     free_.push_back(name);
   }
   ~FreeDatabases() {

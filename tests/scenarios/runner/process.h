@@ -24,6 +24,7 @@ class Process {
   /// Waits for the end and returns the exit code, 128 + n for a signal. After `limit` the process is killed and -1 returned.
   int wait(std::chrono::seconds limit);
   void signal(int number) const;
+  pid_t pid() const { return pid_; }
   /// True once the output so far contains `text`; gives up after `limit`.
   bool wait_for(const std::string& text, std::chrono::seconds limit);
 
