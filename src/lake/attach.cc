@@ -31,7 +31,7 @@ std::string random_hex() {
   return fmt::format("{:016x}", number);
 }
 
-std::vector<std::string> needed_extensions(const Config& config) {
+std::vector<std::string> needed_extensions(const Config& config, bool confined) {
   std::set<std::string> names;
   for (const LakeConfig& lake : config.lakes) {
     names.insert(lake.catalog.kind == DatabaseLocation::Kind::Postgres ? "postgres_scanner" : "sqlite_scanner");
@@ -39,6 +39,13 @@ std::vector<std::string> needed_extensions(const Config& config) {
   }
   for (const auto& [name, path] : config.storages)
     if (is_remote(path)) names.insert("httpfs");
+  // A confined instance loads nothing later.
+  if (confined)
+    for (const auto& [name, database] : config.databases) {
+      if (database.kind == DatabaseLocation::Kind::Sqlite) names.insert("sqlite_scanner");
+      if (database.kind == DatabaseLocation::Kind::Postgres) names.insert("postgres_scanner");
+    }
+  if (confined && std::any_of(config.allow_paths.begin(), config.allow_paths.end(), is_remote)) names.insert("httpfs");
   std::vector<std::string> ordered(names.begin(), names.end());
   ordered.insert(ordered.begin(), "ducklake");
   return ordered;
@@ -127,12 +134,12 @@ Result<std::unique_ptr<Lakes>> Lakes::open(const Config& config, const Options& 
 Result<void> Lakes::prepare(const Config& config, const Options& options) {
   extension_folder_ = options.extension_folder;
   databases_ = config.databases;
-  const auto names = needed_extensions(config);
+  const auto names = needed_extensions(config, options.confined);
   WEIR_CHECK(check_extensions(extension_folder_, names));
   auto database = duck::Database::open({extension_folder_, config.memory, config.threads, config.temp_folder, config.temp_limit});
   if (!database) return fail(explain(Code::W6001, "DuckDB cannot be started with the settings of weir.yaml", database.error()));
   database_ = *database;
-  WEIR_CHECK(load_extensions(*database_, extension_folder_, names));
+  WEIR_CHECK(load(names));
   WEIR_TRY(auto connection, connect());
   if (auto done = connection.execute(Sql("ATTACH ':memory:' AS {}", Identifier(std::string(kStageDatabase)))); !done)
     return fail(explain(Code::W6001, "the stage database cannot be made", done.error()));
@@ -142,6 +149,40 @@ Result<void> Lakes::prepare(const Config& config, const Options& options) {
     lake.config_ = one;
     WEIR_CHECK(attach(connection, lake, options));
   }
+  return options.confined ? confine(connection, config) : Result<void>{};
+}
+
+Result<void> Lakes::load(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (loaded_.contains(name)) continue;
+    WEIR_CHECK(load_extensions(*database_, extension_folder_, {name}));
+    loaded_.insert(name);
+  }
+  return {};
+}
+
+// DuckDB resolves links and `..` before it compares, and its own temp folder and what is attached stay within reach. Measured: nothing
+// brings the access back while the instance lives, and SQLite and PostgreSQL are attached past it, which the gate knows.
+Result<void> Lakes::confine(duck::Connection& connection, const Config& config) {
+  if (std::find(config.allow_paths.begin(), config.allow_paths.end(), "any") != config.allow_paths.end()) return {};
+  std::vector<std::string> folders{config.root, config.temp_folder};
+  for (const LakeConfig& lake : config.lakes) folders.push_back(lake.data);
+  for (const auto& [name, place] : config.storages) folders.push_back(place);
+  folders.insert(folders.end(), config.allow_paths.begin(), config.allow_paths.end());
+  std::vector<Sql> directories;
+  std::vector<Sql> files;
+  for (const std::string& folder : folders) {
+    if (folder.empty()) continue;
+    directories.push_back(Sql("{}", Literal(folder.ends_with('/') ? folder : folder + "/")));
+    // An entry of allow_paths may be one file.
+    files.push_back(Sql("{}", Literal(folder)));
+  }
+  for (const auto& [name, database] : config.databases)
+    if (database.kind == DatabaseLocation::Kind::DuckDb)
+      for (const std::string_view end : {"", ".wal"}) files.push_back(Sql("{}", Literal(database.target + std::string(end))));
+  for (const Sql& statement : {Sql("SET allowed_directories = [{}]", Sql::join(directories, ", ")), Sql("SET allowed_paths = [{}]", Sql::join(files, ", ")),
+                               Sql("SET enable_external_access = false")})
+    if (auto done = connection.execute(statement); !done) return fail(explain(Code::W6001, "the instance cannot be confined to the project", done.error()));
   return {};
 }
 
@@ -181,10 +222,19 @@ Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Optio
 
 Result<void> Lakes::attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
   const LakeConfig& config = lake.config_;
-  const auto done = connection.execute(Sql("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_),
-                                           reader_options(config.catalog, lake.metadata_), data_path_options(moved)));
-  if (!done) return fail(judge_failure(config, probe_catalog(config.catalog), done.error()));
-  return {};
+  const Sql attach("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_), reader_options(config.catalog, lake.metadata_),
+                   data_path_options(moved));
+  auto done = connection.execute(attach);
+  if (done) return {};
+  auto probe = probe_catalog(config.catalog);
+  if (probe.kind == CatalogProbe::Kind::NotALake) {
+    // Another process may just be making it: that one holds the lock until the lake is there.
+    static const std::atomic<bool> never{false};
+    if (const auto lock = lake.lock(never)) done = connection.execute(attach);
+    if (done) return {};
+    probe = probe_catalog(config.catalog);
+  }
+  return fail(judge_failure(config, probe, done.error()));
 }
 
 // Inlining is off for every writer of weir, whatever the lake's own option says: its rows would live in the catalog.
@@ -238,11 +288,11 @@ Result<std::optional<std::string>> Lakes::moved_data(duck::Connection& connectio
 /// The TYPE option of a database's ATTACH, its extension loaded.
 Result<duck::Sql> Lakes::type_option(const DatabaseLocation& location) {
   if (location.kind == DatabaseLocation::Kind::Sqlite) {
-    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"sqlite_scanner"}));
+    WEIR_CHECK(load({"sqlite_scanner"}));
     return Sql("TYPE sqlite, ");
   }
   if (location.kind == DatabaseLocation::Kind::Postgres) {
-    WEIR_CHECK(load_extensions(*database_, extension_folder_, {"postgres_scanner"}));
+    WEIR_CHECK(load({"postgres_scanner"}));
     return Sql("TYPE postgres, ");
   }
   return Sql();

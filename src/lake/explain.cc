@@ -38,7 +38,9 @@ std::string reserved_name(std::string_view prefix, std::string_view name) {
 Diagnostic explain(Code code, const std::string& doing, const duck::Failure& failure) {
   std::string reason = mask_secrets(failure.message);
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == '.' || reason.back() == ' ')) reason.pop_back();
-  return {.code = code, .message = fmt::format("{}: {}", mask_secrets(doing), reason), .path = {}, .span = {}, .hint = {}};
+  std::string hint;
+  if (failure.type == duck::FailureType::Permission) hint = "files outside the project are reached only if `allow_paths:` in weir.yaml lists their folder";
+  return {.code = code, .message = fmt::format("{}: {}", mask_secrets(doing), reason), .path = {}, .span = {}, .hint = std::move(hint)};
 }
 
 }  // namespace weir::lake

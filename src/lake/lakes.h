@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,8 @@ class Lakes {
   struct Options {
     std::string extension_folder;
     bool write = false;  // attach the writers too; creates a lake that does not exist
+    /// Afterwards the instance reaches no file outside the project, its lakes, storages and `allow_paths`, nor can it be told to again.
+    bool confined = false;
     /// Ends waiting for another process that creates the lake, when given.
     const std::atomic<bool>* stop = nullptr;
   };
@@ -183,6 +186,8 @@ class Lakes {
   Lakes() = default;
   Result<void> prepare(const Config& config, const Options& options);
   Result<void> attach(duck::Connection& connection, Lake& lake, const Options& options);
+  Result<void> confine(duck::Connection& connection, const Config& config);
+  Result<void> load(const std::vector<std::string>& names);
   Result<void> attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
   Result<void> attach_writer(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
   Result<void> create(duck::Connection& connection, Lake& lake, const Options& options);
@@ -192,6 +197,7 @@ class Lakes {
   Result<duck::Sql> type_option(const DatabaseLocation& location);
 
   std::string extension_folder_;
+  std::set<std::string> loaded_;
   std::vector<Lake> lakes_;
   std::map<std::string, DatabaseLocation> databases_;
   std::mutex mutex_;  // guards attached_databases_

@@ -84,11 +84,11 @@ Result<state::Store*> Workspace::store() {
   return store_.get();
 }
 
-Result<lake::Lakes*> Workspace::lakes(bool write) {
+Result<lake::Lakes*> Workspace::lakes(bool write, bool confined) {
   if (lakes_ == nullptr || (write && !lakes_write_)) {
     WEIR_TRY(const Config* config, this->config());
     lakes_.reset();
-    WEIR_TRY(lakes_, lake::Lakes::open(*config, {.extension_folder = io::extension_folder(), .write = write}));
+    WEIR_TRY(lakes_, lake::Lakes::open(*config, {.extension_folder = io::extension_folder(), .write = write, .confined = confined}));
     lakes_write_ = write;
   }
   return lakes_.get();

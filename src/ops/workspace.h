@@ -30,7 +30,8 @@ class Workspace {
   Result<const Graph*> graph();
   Result<state::Store*> store();
   /// Lakes attached; asking for `write` after a reader was opened opens them anew. Errors: W60xx, W9001.
-  Result<lake::Lakes*> lakes(bool write);
+  /// What models may reach is confined to the project (`allow_paths`); a user's own statement is not. Requires: asked alike within one command.
+  Result<lake::Lakes*> lakes(bool write, bool confined = true);
   /// What was loaded of the project so far, for showing source lines; may be null.
   const Project* loaded() const { return project_.get(); }
 

@@ -14,6 +14,8 @@ using parse::FunctionCall;
 using parse::Statement;
 using parse::StatementKind;
 
+constexpr const char* kAllowHint = "add its folder to `allow_paths:` in weir.yaml";
+
 bool is_reserved(std::string_view name) {
   const std::string lowered = text::lower(name);
   return lowered.starts_with("_weir_") || lowered.starts_with("__ducklake_");
@@ -33,6 +35,22 @@ std::string normal_path(const Config& config, std::string_view path) {
   const std::filesystem::path full = (std::filesystem::path(config.root) / std::filesystem::path(std::string(path))).lexically_normal();
   const auto real = std::filesystem::weakly_canonical(full, problem);
   return problem ? full.string() : real.string();
+}
+
+/// The folder that a file name or pattern certainly lies in, or the file itself.
+std::string before_pattern(std::string_view name) {
+  const auto star = name.find_first_of("*?[{");
+  if (star == std::string_view::npos) return std::string(name);
+  const auto slash = name.rfind('/', star);
+  return slash == std::string_view::npos ? std::string(".") : std::string(name.substr(0, slash + 1));
+}
+
+bool is_remote(std::string_view path) { return path.find("://") != std::string_view::npos; }
+
+/// True if `path` is `place` or lies below it.
+bool lies_under(std::string_view path, std::string_view place) {
+  while (place.ends_with('/')) place.remove_suffix(1);
+  return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
 }
 
 // Functions and names of one statement.
@@ -110,6 +128,7 @@ class Gate {
     const auto macros = own_macros(model_);
     for (const Statement& statement : model_.script.statements) {
       if (statement.kind == StatementKind::Attach) judge_attach(statement);
+      for (const FunctionCall& call : statement.functions) judge_files(call);
       const GatedStatement gated{.statement = statement, .path = model_.source->path, .macros = macros};
       Diagnostics found = judge_reach(gated);
       std::move(found.begin(), found.end(), std::back_inserter(found_));
@@ -118,6 +137,26 @@ class Gate {
   }
 
  private:
+  void judge_files(const FunctionCall& call) {
+    if (!call.is_table_function || !call.files || !parse::reads_files(call.name)) return;
+    for (const std::string& file : *call.files)
+      if (!may_reach(file)) report(Code::W0309, call.span, "the file " + file + " lies outside the project", kAllowHint);
+  }
+
+  // Asked again by DuckDB itself when the model runs (lake/attach.cc), for names that are made at run time.
+  bool may_reach(std::string_view name) const {
+    const auto& allowed = config_.allow_paths;
+    if (std::find(allowed.begin(), allowed.end(), "any") != allowed.end() || name.starts_with("s3:///")) return true;
+    std::vector<std::string> places{config_.root, config_.temp_folder};
+    for (const LakeConfig& lake : config_.lakes) places.push_back(lake.data);
+    for (const auto& [storage, place] : config_.storages) places.push_back(place);
+    places.insert(places.end(), allowed.begin(), allowed.end());
+    const std::string path = is_remote(name) ? std::string(name) : normal_path(config_, before_pattern(name));
+    return std::any_of(places.begin(), places.end(), [&](const std::string& place) {
+      return !place.empty() && lies_under(path, is_remote(place) ? place : normal_path(config_, place));
+    });
+  }
+
   void judge_attach(const Statement& statement) {
     const std::string& uri = statement.attach_uri;
     if (uri == "ducklake" || uri == "datatable" || uri == ":memory:" || uri.empty()) return;
@@ -130,6 +169,7 @@ class Gate {
       return refuse_attach(statement, "a model may not attach `" + scheme + ":` databases by their address", "name it under `databases:` in weir.yaml and attach 'datatable://<name>'");
     const std::string path = normal_path(config_, scheme.empty() ? uri : uri.substr(scheme.size() + 1));
     if (is_configured(path)) return refuse_attach(statement, "this file is a catalog or the state of weir itself", "attach the lake by its name: 'ducklake://<lake>'");
+    if (!may_reach(path)) report(Code::W0309, statement.span, "the file " + path + " lies outside the project", kAllowHint);
     if (!statement.read_only) refuse_attach(statement, "a model may attach a database file only to read it", "add (READ_ONLY)");
   }
 

@@ -67,7 +67,7 @@ Result<void> run_script(Session& session, StepWork& work) {
   }
   if (work.lease) WEIR_CHECK(session.store.check({*work.lease}));
   WEIR_TRY(const std::int64_t before, newest_version(session, target));
-  WEIR_TRY(const auto instance, lake::Lakes::open(session.project.config, {.extension_folder = io::extension_folder()}));
+  WEIR_TRY(const auto instance, lake::Lakes::open(session.project.config, {.extension_folder = io::extension_folder(), .confined = true}));
   auto outcome = run_statements(session, work, *instance);
   WEIR_TRY(const std::int64_t after, newest_version(session, target));
   for (std::int64_t version = before + 1; version <= after; ++version) work.report.versions.push_back(version);
