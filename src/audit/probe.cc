@@ -147,7 +147,7 @@ tl::expected<Probe, Problem> row_count(const Test& test, const Sql& scope) {
     if (!text) continue;
     if (!is_number(*text)) return no("`" + *text + "` is no number of rows");
     const Sql number = Sql::verbatim(*text);
-    parts.push_back(is_minimum ? Sql("count_if({}) < {}", scope, number) : Sql("count_if({}) > {}", scope, number));
+    parts.push_back(is_minimum ? Sql("count(*) FILTER (WHERE {}) < {}", scope, number) : Sql("count(*) FILTER (WHERE {}) > {}", scope, number));
   }
   if (parts.empty()) return no("a row count needs `min` or `max`");
   Probe probe;
