@@ -149,7 +149,7 @@ Result<CustomQuery> splice_custom_test(const CustomTest& test, const Test& decla
     }
     const duck::Sql spliced = table.has_alias ? duck::Sql("(SELECT * FROM {})", relation)
                                               : duck::Sql("(SELECT * FROM {}) AS {}", relation, duck::Identifier(table.parts.back()));
-    replacements.push_back({table.span, spliced.text()});
+    replacements.push_back({table.span, (table.is_table_form ? "FROM " : "") + spliced.text()});
   }
   for (const auto& column : statement.columns) {
     for (const auto& table : statement.tables) {

@@ -39,7 +39,7 @@ parse::Spliced to_lakes(const std::string& sql, const parse::Statement& statemen
       if (!same(lake.name(), table.parts[0])) continue;
       duck::Sql name("{}", lake.readable(table.parts[1], table.parts[2]));
       if (!table.has_alias) name += duck::Sql(" AS {}", duck::Identifier(table.parts[2]));
-      replacements.push_back({table.span, name.text()});
+      replacements.push_back({table.span, (table.is_table_form ? "FROM " : "") + name.text()});
     }
   }
   return parse::Spliced::make(sql, statement.span, std::move(replacements));
@@ -111,7 +111,7 @@ Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, cons
 }  // namespace
 
 Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
+  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false, false));
   WEIR_TRY(duck::Connection connection, lakes->connect());
   WEIR_TRY(const parse::Statement statement, only_select(connection, request.sql));
   WEIR_TRY(const Config* config, workspace.config());

@@ -31,6 +31,8 @@ struct TableReference {
   Span span;
   std::vector<std::string> parts;
   bool has_alias = false;
+  /// Of the form `TABLE x`, which takes no alias and no subquery: the span holds the word TABLE too, and `FROM` takes its place.
+  bool is_table_form = false;
   /// The version of `AT (VERSION => n)`, if that is a plain number.
   std::optional<std::int64_t> version;
   bool has_at = false;

@@ -129,6 +129,11 @@ class Walker {
     }
     table.span = {first.span.begin, draft_.tokens[end - 1].span.end};
     table.has_alias = !text_at(node, "alias").empty();
+    if (*token > 0) {
+      const Span word = draft_.tokens[*token - 1].span;
+      table.is_table_form = text::same_word(sql_.substr(word.begin, word.size()), "TABLE");
+      if (table.is_table_form) table.span.begin = word.begin;
+    }
     if (const auto clause = node.find("at_clause"); clause != node.end() && clause->is_object()) read_at(*clause, table);
     draft_.statement.tables.push_back(std::move(table));
   }

@@ -86,7 +86,7 @@ class Reader {
 void write(Writer& out, const parse::TableReference& table) {
   out.span(table.span);
   out.texts(table.parts);
-  out.number((table.has_alias ? 1U : 0U) | (table.has_at ? 2U : 0U) | (table.opaque ? 4U : 0U) | (table.version ? 8U : 0U));
+  out.number((table.has_alias ? 1U : 0U) | (table.has_at ? 2U : 0U) | (table.opaque ? 4U : 0U) | (table.version ? 8U : 0U) | (table.is_table_form ? 16U : 0U));
   if (table.version) out.number(static_cast<std::uint64_t>(*table.version));
 }
 
@@ -97,6 +97,7 @@ void read(Reader& in, parse::TableReference& table) {
   table.has_alias = (flags & 1U) != 0;
   table.has_at = (flags & 2U) != 0;
   table.opaque = (flags & 4U) != 0;
+  table.is_table_form = (flags & 16U) != 0;
   if ((flags & 8U) != 0) table.version = static_cast<std::int64_t>(in.number());
 }
 

@@ -122,6 +122,8 @@ struct Reference {
   std::string alias;
   std::optional<std::int64_t> version;
   bool has_at = false;
+  /// The span holds the word TABLE of `TABLE x` too.
+  bool is_table_form = false;
 };
 
 /// A column qualifier (`dl.orders.` or `dl.main.orders.`) to be cut down to the table's alias.

@@ -136,7 +136,7 @@ class Resolver {
     }
     if (table.opaque && !aliases_.empty() && model_.plane != Plane::Manual)
       report(Code::W0306, table.span, "weir cannot place this table, because DuckDB gives no tree for a PIVOT without an IN list", "list the values: PIVOT … ON column IN (…)");
-    Reference reference{.asset = std::move(*asset), .statement = index_, .span = table.span, .alias = {}, .version = table.version, .has_at = table.has_at};
+    Reference reference{.asset = std::move(*asset), .statement = index_, .span = table.span, .alias = {}, .version = table.version, .has_at = table.has_at, .is_table_form = table.is_table_form};
     if (!table.has_alias) reference.alias = table.parts.back();
     model_.references.push_back(std::move(reference));
   }

@@ -59,6 +59,7 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
   for (const Reference& reference : model.references) {
     if (reference.statement != index) continue;
     std::string relation = where(reference);
+    if (reference.is_table_form) relation.insert(0, "FROM ");
     if (!reference.alias.empty()) relation += " AS " + duck::quote_identifier(reference.alias);
     replacements.push_back({reference.span, std::move(relation)});
   }
