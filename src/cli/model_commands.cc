@@ -63,9 +63,9 @@ Exit test_command(const Args& args, Streams& streams) {
   const auto tested = ops::test(*workspace, select, args.list("exclude"), args.text("partition"));
   if (!tested) return refuse(tested.error(), workspace->loaded(), streams);
   bool blocked = false;
-  nlohmann::json models = nlohmann::json::array();
+  nlohmann::ordered_json models = nlohmann::ordered_json::array();
   for (const run::TestedTable& table : *tested) {
-    nlohmann::json verdicts = nlohmann::json::array();
+    nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
     const std::string label = table.partition.empty() ? table.model : fmt::format("{} [{}]", table.model, table.partition);
     if (!args.flag("json")) streams.out << label << (table.skipped.empty() ? "" : ": " + table.skipped) << "\n";
     for (const audit::Verdict& verdict : table.verdicts) {
@@ -78,12 +78,12 @@ Exit test_command(const Args& args, Streams& streams) {
       else if (!passed) streams.out << fmt::format(" — {} violating row(s)", verdict.violating);
       streams.out << "\n";
     }
-    nlohmann::json one{{"model", table.model}, {"asset", table.asset}, {"data_tests", verdicts}};
+    nlohmann::ordered_json one{{"model", table.model}, {"asset", table.asset}, {"data_tests", verdicts}};
     if (!table.partition.empty()) one["partition"] = table.partition;
     if (!table.skipped.empty()) one["skipped"] = table.skipped;
     models.push_back(std::move(one));
   }
-  if (args.flag("json")) streams.out << nlohmann::json{{"models", models}}.dump(2) << "\n";
+  if (args.flag("json")) streams.out << nlohmann::ordered_json{{"models", models}}.dump(2) << "\n";
   return blocked ? Exit::Failed : Exit::Done;
 }
 

@@ -76,13 +76,21 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   if (done && step.rows) line += fmt::format("  {}{}", counted(*step.rows, "row"), counts_text(step.counts));
   if (done && step.snapshot_id) line += fmt::format("  v{}", *step.snapshot_id);
   if (!tests_text(step.tests).empty()) line += "  " + tests_text(step.tests);
-  if (!done && !step.reason.empty()) line += paint(streams, Color::Dim, "  " + step.reason);
+  if (!done && step.status != Status::Failed && !step.reason.empty()) line += paint(streams, Color::Dim, "  " + step.reason);
   const std::int64_t ms = step.ms.wait + step.ms.compute + step.ms.audit + step.ms.commit;
   if (step.status == Status::Materialized || step.status == Status::Unchanged || step.status == Status::Failed)
     line += fmt::format("  {:.2f} s", static_cast<double>(ms) / 1000.0);
   // What has a place in a file is shown with its source line when the run has ended.
   const bool has_place = !step.errors.empty() && !step.errors.front().span.empty();
-  if (step.status == Status::Failed && !has_place) line += "\n" + indented(step.error);
+  if (step.status == Status::Failed && !has_place) {
+    line += "\n" + indented(step.error);
+    for (const Diagnostic& error : step.errors)
+      if (!error.hint.empty()) line += "\n" + indented("hint: " + error.hint);
+  }
+  if (step.status != Status::Failed)
+    for (const audit::Verdict& verdict : step.tests)
+      if (verdict.status != audit::Verdict::Status::Passed)
+        line += "\n" + indented(fmt::format("! {} — {}", verdict.test, verdict.status == audit::Verdict::Status::Error ? "error: " + (verdict.plain_error.empty() ? std::string("it could not be run") : verdict.plain_error) : fmt::format("{} violating row(s), severity {}", verdict.violating, run::name_of(verdict.severity))));
   for (const Diagnostic& note : step.notes)
     line += "\n" + indented(fmt::format("{} {}: {}", name_of(note.severity), name_of(note.code), note.message));
   return line;
@@ -113,7 +121,7 @@ void Progress::step_started(const std::string& label) {
 void Progress::step_ended(const run::StepReport& step) {
   const std::lock_guard lock(mutex_);
   if (events_) {
-    streams_.out << nlohmann::json{{"event", "step_ended"}, {"step", run::to_json(step)}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+    streams_.out << nlohmann::ordered_json{{"event", "step_ended"}, {"step", run::to_json(step)}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                  << std::endl;
     return;
   }

@@ -43,7 +43,10 @@ class Renderer {
 
   void note_input(const Asset& asset, const std::optional<Images::Found>& image, std::int64_t pinned) {
     if (!seen_.insert(asset.key()).second) return;
-    work_.report.inputs.push_back({asset, pinned, {}});
+    // In the producer's spelling, whatever the reader's.
+    const Model* producer = session_.graph.producer(asset);
+    const bool is_target = producer != nullptr && producer->target && producer->target->key() == asset.key();
+    work_.report.inputs.push_back({is_target ? *producer->target : asset, pinned, {}});
     if (image && image->step) work_.staged_inputs.push_back({*image->step, work_.report.inputs.size() - 1});
   }
 
@@ -301,7 +304,12 @@ void fail_step(Session& session, StepWork& work, Diagnostics problems) {
   work.report.status = session.stop.load() ? Status::Cancelled : Status::Failed;
   work.report.error.clear();
   for (const Diagnostic& problem : problems) work.report.error += (work.report.error.empty() ? "" : "\n") + problem.message;
-  work.report.reason = session.stop.load() ? "interrupted" : "";
+  work.report.reason = session.stop.load() ? "interrupted" : work.report.error.substr(0, work.report.error.find('\n'));
+  if (!work.report.snapshot_id) {
+    // Nothing was written: what would have been is no count.
+    work.report.rows.reset();
+    work.report.counts = {};
+  }
   work.report.errors = std::move(problems);
 }
 

@@ -173,7 +173,7 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
   WEIR_TRY(attempt.moved, moved_since(lake, members, base_version_));
   if (!attempt.moved.empty()) return still_moving(*attempt.moved.front());
   failpoint("after_begin");
-  lake::CommitRecord commit{.token = state::new_run_id(), .run = session_.run, .environment = session_.options.environment};
+  lake::CommitRecord commit{.weir = WEIR_VERSION, .token = state::new_run_id(), .run = session_.run, .environment = session_.options.environment};
   // The kernel stamps files by a clock that may lag behind by some milliseconds.
   const std::int64_t started = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count() - 1;
   auto done = write_members(lake, members, commit, attempt);

@@ -16,6 +16,7 @@ namespace weir::run {
 
 enum class Status { Materialized, Unchanged, Fresh, Skipped, Gated, Failed, Cancelled };
 std::string_view name_of(Status status);
+std::string_view name_of(TestSeverity severity);
 
 struct Input {
   Asset asset;
@@ -70,10 +71,10 @@ struct RunReport {
   Diagnostics notes;
 };
 
-nlohmann::json to_json(const StepReport& step);
-nlohmann::json to_json(const RunReport& run);
+nlohmann::ordered_json to_json(const StepReport& step);
+nlohmann::ordered_json to_json(const RunReport& run);
 std::string to_json_text(const RunReport& run);
-nlohmann::json to_json(const audit::Verdict& verdict);
+nlohmann::ordered_json to_json(const audit::Verdict& verdict);
 
 /// Receives what happens while it happens. Called from one thread at a time.
 class Listener {

@@ -5,7 +5,8 @@
 namespace weir::run {
 namespace {
 
-using nlohmann::json;
+// Keys keep their order: rows of samples show their columns as the table has them.
+using json = nlohmann::ordered_json;
 
 template <class T>
 void put(json& object, const char* name, const std::optional<T>& value) {
@@ -17,15 +18,6 @@ std::string_view name_of(audit::Verdict::Status status) {
     case audit::Verdict::Status::Passed: return "passed";
     case audit::Verdict::Status::Failed: return "failed";
     case audit::Verdict::Status::Error: return "error";
-  }
-  return "error";
-}
-
-std::string_view name_of(TestSeverity severity) {
-  switch (severity) {
-    case TestSeverity::Error: return "error";
-    case TestSeverity::Warn: return "warn";
-    case TestSeverity::Info: return "info";
   }
   return "error";
 }
@@ -63,6 +55,15 @@ json notes(const Diagnostics& found) {
 
 }  // namespace
 
+std::string_view name_of(TestSeverity severity) {
+  switch (severity) {
+    case TestSeverity::Error: return "error";
+    case TestSeverity::Warn: return "warn";
+    case TestSeverity::Info: return "info";
+  }
+  return "error";
+}
+
 std::string_view name_of(Status status) {
   switch (status) {
     case Status::Materialized: return "materialized";
@@ -78,16 +79,19 @@ std::string_view name_of(Status status) {
 
 json to_json(const audit::Verdict& verdict) {
   json object{{"test", verdict.test},           {"status", name_of(verdict.status)}, {"severity", name_of(verdict.severity)},
-              {"violating", verdict.violating}, {"tolerated", verdict.tolerated},    {"ms", verdict.ms}};
+              {"violating", verdict.violating}, {"tolerated", verdict.tolerated}};
   if (!verdict.sample_json.empty()) object["sample"] = json::parse(verdict.sample_json, nullptr, false);
+  object["ms"] = verdict.ms;
   if (!verdict.error.empty()) object["error"] = verdict.error;
   return object;
 }
 
 json to_json(const StepReport& step) {
-  json object{{"model", step.model}, {"materialized", step.materialized}, {"status", name_of(step.status)}, {"strategy", step.strategy}};
+  json object{{"model", step.model}, {"materialized", step.materialized}};
   if (!step.partition.empty()) object["partition"] = step.partition;
+  object["status"] = name_of(step.status);
   if (step.status != Status::Materialized && step.status != Status::Unchanged && !step.reason.empty()) object["reason"] = step.reason;
+  if (!step.strategy.empty()) object["strategy"] = step.strategy;
   put(object, "rows", step.rows);
   put(object, "inserted", step.counts.inserted);
   put(object, "updated", step.counts.updated);
@@ -97,7 +101,7 @@ json to_json(const StepReport& step) {
   put(object, "snapshot_id", step.snapshot_id);
   json schema = json::array();
   for (const duck::Column& column : step.output_schema) schema.push_back({{"name", column.name}, {"type", column.type}});
-  object["output_schema"] = schema;
+  object["output_schema"] = std::move(schema);
   if (step.drift) object["schema_drift"] = drift(*step.drift);
   object["data_tests"] = tests(step.tests);
   json inputs = json::array();
