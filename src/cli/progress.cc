@@ -90,7 +90,7 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   if (step.status != Status::Failed)
     for (const audit::Verdict& verdict : step.tests)
       if (verdict.status != audit::Verdict::Status::Passed)
-        line += "\n" + indented(fmt::format("! {} — {}", verdict.test, verdict.status == audit::Verdict::Status::Error ? "error: " + (verdict.plain_error.empty() ? std::string("it could not be run") : verdict.plain_error) : fmt::format("{} violating row(s), severity {}", verdict.violating, run::name_of(verdict.severity))));
+        line += "\n" + indented(fmt::format("! {} — {}", verdict.test, verdict.status == audit::Verdict::Status::Error ? "error: " + (verdict.is_refused ? verdict.error : std::string("it could not be run")) : fmt::format("{} violating row(s), severity {}", verdict.violating, run::name_of(verdict.severity))));
   for (const Diagnostic& note : step.notes)
     line += "\n" + indented(fmt::format("{} {}: {}", name_of(note.severity), name_of(note.code), note.message));
   return line;

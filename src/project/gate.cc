@@ -173,6 +173,10 @@ class Gate {
     if (!statement.read_only) refuse_attach(statement, "a model may attach a database file only to read it", "add (READ_ONLY)");
   }
 
+  void report(Code code, Span span, std::string message, std::string hint) {
+    found_.push_back({code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
+  }
+
   void refuse_attach(const Statement& statement, std::string message, std::string hint) {
     found_.push_back({Code::W0304, Severity::Error, std::move(message), model_.source->path, statement.span, std::move(hint)});
   }
