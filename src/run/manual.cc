@@ -74,7 +74,7 @@ Result<void> run_script(Session& session, StepWork& work) {
   if (outcome) return {};
   Diagnostics problems = std::move(outcome).error();
   if (!work.report.versions.empty())
-    problems.front().hint = fmt::format("the script wrote versions {}–{} of lake {} before it failed", before + 1, after, target.name());
+    problems.front().hint += (problems.front().hint.empty() ? "" : "; ") + fmt::format("the script wrote versions {}–{} of lake {} before it failed", before + 1, after, target.name());
   return fail(std::move(problems));
 }
 
