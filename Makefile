@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SOURCES = $(shell git ls-files 'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'bench/*.h' 'bench/*.cc')
 
-.PHONY: demo test build install format lint check-layers setup
+.PHONY: demo test build install format lint check-layers setup bench
 
 setup:
 	@scripts/setup
@@ -19,6 +19,10 @@ test: setup
 	@cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS)
 	@ctest --test-dir build/dev -j $(JOBS) --output-on-failure
+
+bench: build
+	@cmake --build --preset release -j $(JOBS) --target floor
+	@bench/run
 
 install: build
 	@cmake --install build/release --prefix $(PREFIX)
