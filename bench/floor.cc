@@ -1,9 +1,11 @@
-// Sends a script of plain SQL to DuckDB by hand, one statement after the other on one connection, and says what each part took.
+// Sends a script of plain SQL to DuckDB by hand, one statement after the other on one connection, and says what each
+// part took.
 //
-// The instance is opened as weir opens it (same library, extensions, threads, memory), so that a difference in time is weir's own doing.
+// The instance is opened as weir opens it (same library, extensions, threads, memory), so that a difference in time is
+// weir's own doing.
 //   floor [--extensions FOLDER] [--memory 1GB] [--threads N] [--temp FOLDER] SCRIPT
-// In the script a line `;` ends a statement; a line `-- part NAME` begins a part. Printed: one JSON object, part -> milliseconds.
-// The part "last" is the last row of the last statement, as text, so that a script can say what it saw.
+// In the script a line `;` ends a statement; a line `-- part NAME` begins a part. Printed: one JSON object, part ->
+// milliseconds. The part "last" is the last row of the last statement, as text, so that a script can say what it saw.
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -53,11 +55,16 @@ int main(int argc, char** argv) {
   std::string script;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    if (word == "--extensions" && i + 1 < argc) options.extension_folder = argv[++i];
-    else if (word == "--memory" && i + 1 < argc) options.memory_limit = argv[++i];
-    else if (word == "--threads" && i + 1 < argc) options.threads = std::stoi(argv[++i]);
-    else if (word == "--temp" && i + 1 < argc) options.temp_folder = argv[++i];
-    else script = word;
+    if (word == "--extensions" && i + 1 < argc)
+      options.extension_folder = argv[++i];
+    else if (word == "--memory" && i + 1 < argc)
+      options.memory_limit = argv[++i];
+    else if (word == "--threads" && i + 1 < argc)
+      options.threads = std::stoi(argv[++i]);
+    else if (word == "--temp" && i + 1 < argc)
+      options.temp_folder = argv[++i];
+    else
+      script = word;
   }
   if (script.empty()) {
     std::cerr << "floor [--extensions FOLDER] [--memory SIZE] [--threads N] [--temp FOLDER] SCRIPT\n";
@@ -65,7 +72,9 @@ int main(int argc, char** argv) {
   }
   std::vector<Part> parts{{"open", 0}};
   auto begin = Clock::now();
-  const auto end_part = [&] { parts.back().millis += std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); };
+  const auto end_part = [&] {
+    parts.back().millis += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  };
   auto database = weir::duck::Database::open(options);
   if (!database) return fail("open", database.error());
   for (const std::string_view extension : {"ducklake", "sqlite_scanner"})

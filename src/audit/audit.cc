@@ -1,9 +1,9 @@
-// Runs the tests of one step. What only counts rows of one relation is answered by a single scan; a test that errors there is asked
-// again alone, so that its neighbours keep their verdicts.
+// Runs the tests of one step. What only counts rows of one relation is answered by a single scan; a test that errors
+// there is asked again alone, so that its neighbours keep their verdicts.
 #include "audit/audit.h"
 
-#include <chrono>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -22,7 +22,9 @@ using duck::Identifier;
 using duck::Sql;
 using Clock = std::chrono::steady_clock;
 
-std::int64_t since(Clock::time_point start) { return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count(); }
+std::int64_t since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+}
 
 /// One declared test on its way to a verdict.
 struct Running {
@@ -46,7 +48,9 @@ void decide(Running& running, std::int64_t violating) {
   auto& verdict = running.verdict;
   verdict.violating = violating;
   verdict.tolerated = running.test.tolerated_rows;
-  if (running.test.tolerated_share) verdict.tolerated = static_cast<std::int64_t>(std::floor(*running.test.tolerated_share * static_cast<double>(running.rows) + 1e-9));
+  if (running.test.tolerated_share)
+    verdict.tolerated =
+        static_cast<std::int64_t>(std::floor(*running.test.tolerated_share * static_cast<double>(running.rows) + 1e-9));
   verdict.status = violating > verdict.tolerated ? Verdict::Status::Failed : Verdict::Status::Passed;
 }
 
@@ -68,7 +72,9 @@ class Audit {
       sample(running);
       running.verdict.ms += since(start);
     }
-    if (interrupted_) return fail(Diagnostic{.code = Code::W5003, .message = "the audit of " + request_.model.path + " was interrupted"});
+    if (interrupted_)
+      return fail(
+          Diagnostic{.code = Code::W5003, .message = "the audit of " + request_.model.path + " was interrupted"});
     std::vector<Verdict> verdicts;
     for (auto& running : running_) verdicts.push_back(std::move(running.verdict));
     return verdicts;
@@ -90,13 +96,16 @@ class Audit {
   }
 
   static Sql violations(const Probe& probe) {
-    return probe.shape == ProbeShape::Aggregate ? probe.violation : Sql("count(*) FILTER (WHERE {} AND {})", probe.scope, probe.violation);
+    return probe.shape == ProbeShape::Aggregate
+               ? probe.violation
+               : Sql("count(*) FILTER (WHERE {} AND {})", probe.scope, probe.violation);
   }
 
   void shared_scan(TestScope scope) {
     std::vector<Running*> members;
     for (auto& running : running_)
-      if (running.probe && running.test.scope == scope && (running.probe->shape == ProbeShape::Rows || running.probe->shape == ProbeShape::Aggregate))
+      if (running.probe && running.test.scope == scope &&
+          (running.probe->shape == ProbeShape::Rows || running.probe->shape == ProbeShape::Aggregate))
         members.push_back(&running);
     if (members.empty()) return;
     if (scan(members) || members.size() == 1) return;
@@ -111,7 +120,8 @@ class Audit {
       parts.push_back(violations(*member->probe));
       parts.push_back(Sql("count(*) FILTER (WHERE {})", member->probe->scope));
     }
-    const auto rows = clean_.query(Sql("SELECT {} FROM {} AS \"_weir_t\"", Sql::join(parts, ", "), relation_of(members.front()->test, request_)));
+    const auto rows = clean_.query(
+        Sql("SELECT {} FROM {} AS \"_weir_t\"", Sql::join(parts, ", "), relation_of(members.front()->test, request_)));
     if (!rows) {
       if (members.size() == 1) engine_error(*members.front(), rows.error());
       return false;
@@ -149,26 +159,33 @@ class Audit {
   /// The rows that the test looks at.
   Sql scoped(const Running& running) const {
     const Sql& relation = relation_of(running.test, request_);
-    return running.test.where.empty() ? relation : Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE {})", relation, running.probe->scope);
+    return running.test.where.empty()
+               ? relation
+               : Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE {})", relation, running.probe->scope);
   }
 
   /// Rows that may take part in a duplicate: a group with a NULL is ignored.
   Sql without_nulls(const Running& running) const {
     std::vector<Sql> parts;
     for (const auto& name : running.probe->columns) parts.push_back(Sql("{} IS NOT NULL", Identifier(name)));
-    return Sql("(SELECT {} FROM {} AS \"_weir_t\" WHERE {})", Sql::names(running.probe->columns), scoped(running), Sql::join(parts, " AND "));
+    return Sql("(SELECT {} FROM {} AS \"_weir_t\" WHERE {})", Sql::names(running.probe->columns), scoped(running),
+               Sql::join(parts, " AND "));
   }
 
   void groups(Running& running) {
     if (!count_rows(running, clean_, scoped(running))) return;
-    count(running, clean_, Sql("SELECT count(*) FROM (SELECT 1 FROM {} AS \"_weir_t\" GROUP BY {} HAVING count(*) > 1)", without_nulls(running), Sql::names(running.probe->columns)));
+    count(running, clean_,
+          Sql("SELECT count(*) FROM (SELECT 1 FROM {} AS \"_weir_t\" GROUP BY {} HAVING count(*) > 1)",
+              without_nulls(running), Sql::names(running.probe->columns)));
   }
 
   Sql orphans(const Running& running) const {
     const Identifier child(running.probe->columns.front());
-    return Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE {} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT {} AS \"_weir_v\" FROM {}) AS \"_weir_p\" WHERE "
-               "\"_weir_p\".\"_weir_v\" = \"_weir_t\".{}))",
-               scoped(running), child, Identifier(running.probe->parent_column), running.probe->parent, child);
+    return Sql(
+        "(SELECT * FROM {} AS \"_weir_t\" WHERE {} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT {} AS \"_weir_v\" "
+        "FROM {}) AS \"_weir_p\" WHERE "
+        "\"_weir_p\".\"_weir_v\" = \"_weir_t\".{}))",
+        scoped(running), child, Identifier(running.probe->parent_column), running.probe->parent, child);
   }
 
   void parents(Running& running) {
@@ -179,27 +196,37 @@ class Audit {
   /// Finds, or parses for an inline query, what the test asks.
   Result<CustomQuery> custom_query(const Test& test, duck::Connection& connection) {
     if (test.kind == TestKind::Custom) {
-      if (const auto* found = find_custom_test(request_.custom_tests, test.text); found != nullptr) return splice_custom_test(*found, test, request_);
-      return fail(Diagnostic{.code = Code::W5002, .message = "there is no custom test `" + test.text + "`", .hint = "weir init --data-test makes one"});
+      if (const auto* found = find_custom_test(request_.custom_tests, test.text); found != nullptr)
+        return splice_custom_test(*found, test, request_);
+      return fail(Diagnostic{.code = Code::W5002,
+                             .message = "there is no custom test `" + test.text + "`",
+                             .hint = "weir init --data-test makes one"});
     }
-    CustomTest inline_test{.path = test.name, .source = std::make_shared<Source>(Source{.path = test.name, .text = test.text, .hash = {}}), .script = {}};
+    CustomTest inline_test{.path = test.name,
+                           .source = std::make_shared<Source>(Source{.path = test.name, .text = test.text, .hash = {}}),
+                           .script = {}};
     WEIR_TRY(inline_test.script, parse::parse_script(connection, inline_test.source->text, test.name));
     return splice_custom_test(inline_test, test, request_);
   }
 
   /// The same gate as for models, on the tree and on the bound plan.
   Result<void> pass(duck::Connection& connection, const CustomQuery& custom) const {
-    const GatedStatement gated{.statement = custom.statement, .path = custom.path, .who = "a test", .macros = own_macros(request_.model)};
+    const GatedStatement gated{
+        .statement = custom.statement, .path = custom.path, .who = "a test", .macros = own_macros(request_.model)};
     if (Diagnostics found = judge_reach(gated); !found.empty()) return fail(std::move(found));
     build::BoundPlan plan;
-    return build::pass_gate(connection, custom.query.sql(), custom.query, {.who = "a test", .path = custom.path, .statement = custom.statement, .macros = gated.macros}, plan);
+    return build::pass_gate(
+        connection, custom.query.sql(), custom.query,
+        {.who = "a test", .path = custom.path, .statement = custom.statement, .macros = gated.macros}, plan);
   }
 
   void query(Running& running) {
     auto connection = connect_();
     if (!connection) return set_error(running, connection.error().front().message);
     const auto custom = custom_query(running.test, *connection);
-    if (!custom) return set_refused(running, custom.error().front().message + (custom.error().front().hint.empty() ? "" : "; " + custom.error().front().hint));
+    if (!custom)
+      return set_refused(running, custom.error().front().message +
+                                      (custom.error().front().hint.empty() ? "" : "; " + custom.error().front().hint));
     if (custom->needs_setup)
       for (const auto& statement : request_.setup)
         if (const auto done = connection->execute(statement); !done) return engine_error(running, done.error());
@@ -250,9 +277,14 @@ class Audit {
     for (const auto& column : request_.columns) columns.push_back({column.name, column.type});
     const Probe& probe = *running.probe;
     if (probe.shape == ProbeShape::Rows)
-      running.verdict.sample_json = sample_rows(clean_, Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE {} AND {})", relation_of(running.test, request_), probe.scope, probe.violation), columns, request_);
-    if (probe.shape == ProbeShape::Parents) running.verdict.sample_json = sample_rows(clean_, orphans(running), columns, request_);
-    if (probe.shape == ProbeShape::Groups) running.verdict.sample_json = sample_groups(clean_, without_nulls(running), probe.columns, request_);
+      running.verdict.sample_json = sample_rows(clean_,
+                                                Sql("(SELECT * FROM {} AS \"_weir_t\" WHERE {} AND {})",
+                                                    relation_of(running.test, request_), probe.scope, probe.violation),
+                                                columns, request_);
+    if (probe.shape == ProbeShape::Parents)
+      running.verdict.sample_json = sample_rows(clean_, orphans(running), columns, request_);
+    if (probe.shape == ProbeShape::Groups)
+      running.verdict.sample_json = sample_groups(clean_, without_nulls(running), probe.columns, request_);
   }
 
   duck::Connection& clean_;
@@ -264,7 +296,8 @@ class Audit {
 
 }  // namespace
 
-Result<std::vector<Verdict>> audit(duck::Connection& clean, const std::function<Result<duck::Connection>()>& connect, const AuditRequest& request) {
+Result<std::vector<Verdict>> audit(duck::Connection& clean, const std::function<Result<duck::Connection>()>& connect,
+                                   const AuditRequest& request) {
   return Audit(clean, connect, request).run();
 }
 

@@ -41,17 +41,21 @@ struct AuditRequest {
   const std::vector<CustomTest>& custom_tests;
   /// Where an asset is to be read (a stage, an after-image, the lake).
   std::function<Result<duck::Sql>(const Asset&)> resolve;
-  /// Setup of the model for custom tests that use its aliases and temporary objects: run on the audit's connection first, if any custom test needs it.
+  /// Setup of the model for custom tests that use its aliases and temporary objects: run on the audit's connection
+  /// first, if any custom test needs it.
   std::vector<duck::Sql> setup;
   bool samples = true;
   std::vector<std::string> private_columns;
 };
 
-/// Runs all tests of a model, each to its end; compatible ones share one scan. `clean` holds no user macros; custom tests run on connections of their own
-/// made by `connect`. Fails only if no verdict could be reached at all. One verdict a test, in order of declaration.
-Result<std::vector<Verdict>> audit(duck::Connection& clean, const std::function<Result<duck::Connection>()>& connect, const AuditRequest& request);
+/// Runs all tests of a model, each to its end; compatible ones share one scan. `clean` holds no user macros; custom
+/// tests run on connections of their own made by `connect`. Fails only if no verdict could be reached at all. One
+/// verdict a test, in order of declaration.
+Result<std::vector<Verdict>> audit(duck::Connection& clean, const std::function<Result<duck::Connection>()>& connect,
+                                   const AuditRequest& request);
 
 /// "audit failed: 2 of 5 tests on <asset> [slice]; nothing was published" and a line a test; counts only, no row data.
-std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition, bool published);
+std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition,
+                            bool published);
 
 }  // namespace weir::audit

@@ -16,15 +16,22 @@ bool names_target(const std::vector<std::string>& parts) {
 }
 
 std::string example(const Model& model) {
-  return "for example: SELECT * FROM _wm_target." + duck::quote_identifier(model.target ? model.target->name : "my_table") + " WHERE amount < 0";
+  return "for example: SELECT * FROM _wm_target." +
+         duck::quote_identifier(model.target ? model.target->name : "my_table") + " WHERE amount < 0";
 }
 
 Diagnostic breach(const CustomTest& test, const Model& model, Span span, const std::string& message) {
-  return {.code = Code::W5001, .message = "custom test " + test.path + " " + message, .path = test.source->path, .span = span, .hint = example(model)};
+  return {.code = Code::W5001,
+          .message = "custom test " + test.path + " " + message,
+          .path = test.source->path,
+          .span = span,
+          .hint = example(model)};
 }
 
 /// The table that a reference to the target names: the last part; a schema may stand before it.
-bool is_table_of(const Model& model, const std::vector<std::string>& parts) { return model.target && build::same_name(parts.back(), model.target->name); }
+bool is_table_of(const Model& model, const std::vector<std::string>& parts) {
+  return model.target && build::same_name(parts.back(), model.target->name);
+}
 
 /// Names made by the model's setup: not assets.
 const parse::Statement* made_by_setup(const Model& model, const std::string& name) {
@@ -38,7 +45,8 @@ std::optional<Asset> asset_of(const Model& model, const std::vector<std::string>
   std::string used;
   for (const auto& statement : model.script.statements) {
     if (statement.kind == StatementKind::Use) used = statement.alias;
-    if (statement.kind != StatementKind::Attach || parts.size() < 2 || !build::same_name(statement.alias, parts[0])) continue;
+    if (statement.kind != StatementKind::Attach || parts.size() < 2 || !build::same_name(statement.alias, parts[0]))
+      continue;
     auto asset = parse_asset(statement.attach_uri);
     if (!asset) return std::nullopt;
     asset->schema = parts.size() > 2 ? parts[1] : "main";
@@ -50,7 +58,8 @@ std::optional<Asset> asset_of(const Model& model, const std::vector<std::string>
     if (parts.size() == 1 && used.find('.') != std::string::npos) whole.push_back(used.substr(used.find('.') + 1));
     whole.insert(whole.end(), parts.begin(), parts.end());
     for (const auto& statement : model.script.statements)
-      if (statement.kind == StatementKind::Attach && build::same_name(statement.alias, whole[0])) return asset_of(model, whole);
+      if (statement.kind == StatementKind::Attach && build::same_name(statement.alias, whole[0]))
+        return asset_of(model, whole);
   }
   if (parts.size() > 2 || !model.target) return std::nullopt;
   Asset asset;
@@ -61,7 +70,8 @@ std::optional<Asset> asset_of(const Model& model, const std::vector<std::string>
 }
 
 /// `{partition}` in the three forms of the language: bare, a whole string, inside a longer string.
-void add_tokens(std::string_view source, Span range, const std::string& partition, std::vector<Replacement>& replacements) {
+void add_tokens(std::string_view source, Span range, const std::string& partition,
+                std::vector<Replacement>& replacements) {
   constexpr std::string_view kToken = "{partition}";
   const std::string literal = duck::quote_text(partition);
   const std::string inside = literal.substr(1, literal.size() - 2);
@@ -100,8 +110,11 @@ void add_tokens(std::string_view source, Span range, const std::string& partitio
 Diagnostics check_custom_test(const CustomTest& test, const Model& model) {
   const auto& statements = test.script.statements;
   if (statements.empty()) return {breach(test, model, {}, "is empty")};
-  if (statements.size() > 1) return {breach(test, model, statements[1].span, "has " + std::to_string(statements.size()) + " statements; it must be one SELECT")};
-  if (statements[0].kind != StatementKind::Result) return {breach(test, model, statements[0].span, "is no SELECT but " + statements[0].what)};
+  if (statements.size() > 1)
+    return {breach(test, model, statements[1].span,
+                   "has " + std::to_string(statements.size()) + " statements; it must be one SELECT")};
+  if (statements[0].kind != StatementKind::Result)
+    return {breach(test, model, statements[0].span, "is no SELECT but " + statements[0].what)};
   Diagnostics found;
   bool reads = false;
   for (const auto& table : statements[0].tables) {
@@ -109,7 +122,8 @@ Diagnostics check_custom_test(const CustomTest& test, const Model& model) {
     if (is_table_of(model, table.parts))
       reads = true;
     else
-      found.push_back(breach(test, model, table.span, "reads `" + table.parts.back() + "`, which " + model.path + " does not write"));
+      found.push_back(breach(test, model, table.span,
+                             "reads `" + table.parts.back() + "`, which " + model.path + " does not write"));
   }
   if (!reads && found.empty()) found.push_back(breach(test, model, statements[0].span, "never reads _wm_target"));
   return found;
@@ -144,17 +158,22 @@ Result<CustomQuery> splice_custom_test(const CustomTest& test, const Test& decla
         continue;
       }
       const auto asset = asset_of(request.model, table.parts);
-      if (!asset) return fail(breach(test, request.model, table.span, "reads a table that no alias of " + request.model.path + " names"));
+      if (!asset)
+        return fail(
+            breach(test, request.model, table.span, "reads a table that no alias of " + request.model.path + " names"));
       WEIR_TRY(relation, request.resolve(*asset));
     }
-    const duck::Sql spliced = table.has_alias ? duck::Sql("(SELECT * FROM {})", relation)
-                                              : duck::Sql("(SELECT * FROM {}) AS {}", relation, duck::Identifier(table.parts.back()));
+    const duck::Sql spliced =
+        table.has_alias ? duck::Sql("(SELECT * FROM {})", relation)
+                        : duck::Sql("(SELECT * FROM {}) AS {}", relation, duck::Identifier(table.parts.back()));
     replacements.push_back({table.span, (table.is_table_form ? "FROM " : "") + spliced.text()});
   }
   for (const auto& column : statement.columns) {
     for (const auto& table : statement.tables) {
       const std::size_t size = table.parts.size();
-      if (size < 2 || column.parts.size() <= size || !std::equal(table.parts.begin(), table.parts.end(), column.parts.begin(), build::same_name)) continue;
+      if (size < 2 || column.parts.size() <= size ||
+          !std::equal(table.parts.begin(), table.parts.end(), column.parts.begin(), build::same_name))
+        continue;
       std::vector<std::string> rest(column.parts.begin() + static_cast<std::ptrdiff_t>(size) - 1, column.parts.end());
       std::string text;
       for (const auto& part : rest) text += (text.empty() ? "" : ".") + duck::quote_identifier(part);
@@ -165,7 +184,8 @@ Result<CustomQuery> splice_custom_test(const CustomTest& test, const Test& decla
   for (const auto& call : statement.functions)
     if (made_by_setup(request.model, call.name) != nullptr) needs_setup = true;
   if (!request.partition.empty()) add_tokens(test.source->text, statement.span, request.partition, replacements);
-  return CustomQuery{parse::Spliced::make(test.source->text, statement.span, std::move(replacements)), test.path, test.source, statement, needs_setup};
+  return CustomQuery{parse::Spliced::make(test.source->text, statement.span, std::move(replacements)), test.path,
+                     test.source, statement, needs_setup};
 }
 
 }  // namespace weir::audit

@@ -9,19 +9,25 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 std::string line_of(const Verdict& verdict) {
   const std::string count = " — " + std::to_string(verdict.violating) + " violating row(s)";
   switch (verdict.status) {
-    case Verdict::Status::Passed: return "  ✓ " + verdict.test;
-    case Verdict::Status::Error: return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + " — error: " + (verdict.is_refused ? first_line(verdict.error) : "it could not be run");
-    case Verdict::Status::Failed: break;
+    case Verdict::Status::Passed:
+      return "  ✓ " + verdict.test;
+    case Verdict::Status::Error:
+      return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test +
+             " — error: " + (verdict.is_refused ? first_line(verdict.error) : "it could not be run");
+    case Verdict::Status::Failed:
+      break;
   }
   return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + count;
 }
 
 }  // namespace
 
-std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition, bool published) {
+std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition,
+                            bool published) {
   std::size_t blocking = 0;
   for (const auto& verdict : verdicts) blocking += verdict.blocks() ? 1 : 0;
-  std::string message = "audit failed: " + std::to_string(blocking) + " of " + std::to_string(verdicts.size()) + " tests on " + (model.target ? model.target->uri() : model.path);
+  std::string message = "audit failed: " + std::to_string(blocking) + " of " + std::to_string(verdicts.size()) +
+                        " tests on " + (model.target ? model.target->uri() : model.path);
   if (!partition.empty()) message += " [" + partition + "]";
   message += published ? "; it is published all the same" : "; nothing was published";
   for (const bool passed : {false, true})

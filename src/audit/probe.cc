@@ -1,5 +1,6 @@
-// User text (a predicate, a bound) is taken into SQL only after DuckDB has bound it inside `[( … )]`: text that closes the bracket early
-// does not parse there, or does not parse inside the `( … )` in which it is used, so it can be nothing but one expression.
+// User text (a predicate, a bound) is taken into SQL only after DuckDB has bound it inside `[( … )]`: text that closes
+// the bracket early does not parse there, or does not parse inside the `( … )` in which it is used, so it can be
+// nothing but one expression.
 #include "audit/probe.h"
 
 #include <cctype>
@@ -23,7 +24,8 @@ tl::unexpected<Problem> no(Problem problem) { return tl::unexpected(std::move(pr
 bool may_hold_query(const std::string& text) {
   for (const auto& token : text::lex_code(text)) {
     const std::string_view word = std::string_view(text).substr(token.span.begin, token.span.size());
-    for (const std::string_view lead : {"SELECT", "FROM", "TABLE", "WITH", "PIVOT", "UNPIVOT", "DESCRIBE", "SUMMARIZE", "SHOW"})
+    for (const std::string_view lead :
+         {"SELECT", "FROM", "TABLE", "WITH", "PIVOT", "UNPIVOT", "DESCRIBE", "SUMMARIZE", "SHOW"})
       if (text::same_word(word, lead)) return true;
   }
   return false;
@@ -37,7 +39,8 @@ tl::expected<Sql, Problem> expression(duck::Connection& clean, const std::string
     const auto plan = build::bind_plan(clean, whole);
     if (!plan) return no(plan.error().message);
     if (!plan->refused.empty()) return no("a test may not call " + *plan->refused.begin());
-    if (!plan->is_known && !plan->is_explained) return no("this predicate cannot be checked before it runs; a custom test can");
+    if (!plan->is_known && !plan->is_explained)
+      return no("this predicate cannot be checked before it runs; a custom test can");
   }
   return Sql("(\n{}\n)", user);
 }
@@ -45,7 +48,8 @@ tl::expected<Sql, Problem> expression(duck::Connection& clean, const std::string
 tl::expected<Sql, Problem> predicate(duck::Connection& clean, const std::string& text, const Sql& relation) {
   auto made = expression(clean, text, relation);
   if (!made) return made;
-  if (const auto bound = clean.describe(Sql("SELECT 1 FROM {} AS \"_weir_t\" WHERE {}", relation, *made)); !bound) return no(bound.error().message);
+  if (const auto bound = clean.describe(Sql("SELECT 1 FROM {} AS \"_weir_t\" WHERE {}", relation, *made)); !bound)
+    return no(bound.error().message);
   return made;
 }
 
@@ -58,15 +62,18 @@ tl::expected<const lake::ColumnState*, Problem> column(const AuditRequest& reque
 bool is_number(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size() && std::isalpha(static_cast<unsigned char>(text.back())) == 0;
+  return !text.empty() && error == std::errc() && end == text.data() + text.size() &&
+         std::isalpha(static_cast<unsigned char>(text.back())) == 0;
 }
 
 bool is_numeric(const std::string& type) {
-  return type.ends_with("INT") || type == "INTEGER" || type == "UINTEGER" || type == "FLOAT" || type == "DOUBLE" || type.starts_with("DECIMAL");
+  return type.ends_with("INT") || type == "INTEGER" || type == "UINTEGER" || type == "FLOAT" || type == "DOUBLE" ||
+         type.starts_with("DECIMAL");
 }
 
 /// A value of the column's type, if the text is one.
-tl::expected<std::optional<Sql>, Problem> typed(duck::Connection& clean, const std::string& text, const std::string& type) {
+tl::expected<std::optional<Sql>, Problem> typed(duck::Connection& clean, const std::string& text,
+                                                const std::string& type) {
   const Sql type_name = Sql::verbatim(type);
   const auto survives = clean.query(Sql("SELECT TRY_CAST({} AS {}) IS NOT NULL", Literal(text), type_name));
   if (!survives) return no(survives.error().message);
@@ -75,7 +82,8 @@ tl::expected<std::optional<Sql>, Problem> typed(duck::Connection& clean, const s
 }
 
 /// A bound of `range`: a plain number, a value of the column's type, or an expression such as current_date.
-tl::expected<Sql, Problem> bound_value(duck::Connection& clean, const std::string& text, const lake::ColumnState& column, const Sql& relation) {
+tl::expected<Sql, Problem> bound_value(duck::Connection& clean, const std::string& text,
+                                       const lake::ColumnState& column, const Sql& relation) {
   if (is_number(text) && is_numeric(column.type)) return Sql("({})", Sql::verbatim(text));
   if (!text.starts_with('\'')) {
     auto value = typed(clean, text, column.type);
@@ -104,7 +112,8 @@ tl::expected<Probe, Problem> accepted_values(duck::Connection& clean, const Test
   for (const auto& text : test.values) {
     auto value = typed(clean, text, (*found)->type);
     if (!value) return no(value.error());
-    if (!*value) return no("`" + text + "` is no value of column `" + (*found)->name + "`, whose type is " + (*found)->type);
+    if (!*value)
+      return no("`" + text + "` is no value of column `" + (*found)->name + "`, whose type is " + (*found)->type);
     values.push_back(std::move(**value));
   }
   Probe probe;
@@ -112,7 +121,8 @@ tl::expected<Probe, Problem> accepted_values(duck::Connection& clean, const Test
   return probe;
 }
 
-tl::expected<Probe, Problem> range(duck::Connection& clean, const Test& test, const AuditRequest& request, const Sql& relation) {
+tl::expected<Probe, Problem> range(duck::Connection& clean, const Test& test, const AuditRequest& request,
+                                   const Sql& relation) {
   const auto found = column(request, test.columns.at(0));
   if (!found) return no(found.error());
   std::vector<Sql> parts;
@@ -137,7 +147,8 @@ tl::expected<Probe, Problem> freshness(const Test& test, const AuditRequest& req
   Probe probe;
   probe.shape = ProbeShape::Aggregate;
   const Sql newest("CAST(max({}) FILTER (WHERE {}) AS TIMESTAMP)", Identifier((*found)->name), scope);
-  probe.violation = Sql("CAST(coalesce({} < CAST(now() AS TIMESTAMP) - to_seconds({}), true) AS BIGINT)", newest, *seconds);
+  probe.violation =
+      Sql("CAST(coalesce({} < CAST(now() AS TIMESTAMP) - to_seconds({}), true) AS BIGINT)", newest, *seconds);
   return probe;
 }
 
@@ -147,7 +158,8 @@ tl::expected<Probe, Problem> row_count(const Test& test, const Sql& scope) {
     if (!text) continue;
     if (!is_number(*text)) return no("`" + *text + "` is no number of rows");
     const Sql number = Sql::verbatim(*text);
-    parts.push_back(is_minimum ? Sql("count(*) FILTER (WHERE {}) < {}", scope, number) : Sql("count(*) FILTER (WHERE {}) > {}", scope, number));
+    parts.push_back(is_minimum ? Sql("count(*) FILTER (WHERE {}) < {}", scope, number)
+                               : Sql("count(*) FILTER (WHERE {}) > {}", scope, number));
   }
   if (parts.empty()) return no("a row count needs `min` or `max`");
   Probe probe;
@@ -181,19 +193,26 @@ tl::expected<Probe, Problem> relationships(const Test& test, const AuditRequest&
   return probe;
 }
 
-tl::expected<Probe, Problem> of_kind(duck::Connection& clean, const Test& test, const AuditRequest& request, const Sql& scope) {
+tl::expected<Probe, Problem> of_kind(duck::Connection& clean, const Test& test, const AuditRequest& request,
+                                     const Sql& scope) {
   const Sql& relation = relation_of(test, request);
   switch (test.kind) {
-    case TestKind::Unique: return unique(test, request);
-    case TestKind::NotNull: return not_null(test, request);
-    case TestKind::AcceptedValues: return accepted_values(clean, test, request);
-    case TestKind::Relationships: return relationships(test, request);
-    case TestKind::Range: return range(clean, test, request, relation);
+    case TestKind::Unique:
+      return unique(test, request);
+    case TestKind::NotNull:
+      return not_null(test, request);
+    case TestKind::AcceptedValues:
+      return accepted_values(clean, test, request);
+    case TestKind::Relationships:
+      return relationships(test, request);
+    case TestKind::Range:
+      return range(clean, test, request, relation);
     case TestKind::Pattern: {
       const auto found = column(request, test.columns.at(0));
       if (!found) return no(found.error());
       Probe probe;
-      probe.violation = Sql("NOT regexp_matches(CAST({} AS VARCHAR), {})", Identifier((*found)->name), Literal(test.text));
+      probe.violation =
+          Sql("NOT regexp_matches(CAST({} AS VARCHAR), {})", Identifier((*found)->name), Literal(test.text));
       return probe;
     }
     case TestKind::Expression: {
@@ -203,10 +222,13 @@ tl::expected<Probe, Problem> of_kind(duck::Connection& clean, const Test& test, 
       probe.violation = Sql("NOT {}", *holds);
       return probe;
     }
-    case TestKind::Freshness: return freshness(test, request, scope);
-    case TestKind::RowCount: return row_count(test, scope);
+    case TestKind::Freshness:
+      return freshness(test, request, scope);
+    case TestKind::RowCount:
+      return row_count(test, scope);
     case TestKind::Custom:
-    case TestKind::Sql: break;
+    case TestKind::Sql:
+      break;
   }
   Probe probe;
   probe.shape = ProbeShape::Query;
@@ -215,7 +237,9 @@ tl::expected<Probe, Problem> of_kind(duck::Connection& clean, const Test& test, 
 
 }  // namespace
 
-const Sql& relation_of(const Test& test, const AuditRequest& request) { return test.scope == TestScope::Table ? request.table : request.slice; }
+const Sql& relation_of(const Test& test, const AuditRequest& request) {
+  return test.scope == TestScope::Table ? request.table : request.slice;
+}
 
 tl::expected<Probe, Problem> make_probe(duck::Connection& clean, const Test& test, const AuditRequest& request) {
   Sql scope("true");
@@ -228,8 +252,10 @@ tl::expected<Probe, Problem> make_probe(duck::Connection& clean, const Test& tes
   if (!probe) return probe;
   probe->scope = std::move(scope);
   if (probe->shape == ProbeShape::Rows) {
-    // What only this test can get wrong (a pattern that is none, types that do not compare) must not spoil the scan that others share.
-    const auto bound = clean.describe(Sql("SELECT count_if({} AND {}) FROM {} AS \"_weir_t\"", probe->scope, probe->violation, relation_of(test, request)));
+    // What only this test can get wrong (a pattern that is none, types that do not compare) must not spoil the scan
+    // that others share.
+    const auto bound = clean.describe(Sql("SELECT count_if({} AND {}) FROM {} AS \"_weir_t\"", probe->scope,
+                                          probe->violation, relation_of(test, request)));
     if (!bound) return no(bound.error().message);
   }
   return probe;

@@ -25,8 +25,9 @@ struct Probe {
   std::string parent_column;
 };
 
-/// Builds the probe of a built-in test, with every piece of user text checked against the relation without reading its rows.
-/// The failing side is what a user reads: an unknown column, a value that is none of the column's type, an expression that does not bind.
+/// Builds the probe of a built-in test, with every piece of user text checked against the relation without reading its
+/// rows. The failing side is what a user reads: an unknown column, a value that is none of the column's type, an
+/// expression that does not bind.
 tl::expected<Probe, std::string> make_probe(duck::Connection& clean, const Test& test, const AuditRequest& request);
 
 /// The relation that the test looks at.

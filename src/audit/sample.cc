@@ -21,7 +21,8 @@ Sql value_of(const AuditRequest& request, const duck::Column& column) {
   const Identifier name(column.name);
   if (column.type == "DOUBLE" || column.type == "FLOAT")
     return Sql("CASE WHEN isfinite({}) THEN to_json({}) ELSE to_json(CAST({} AS VARCHAR)) END", name, name, name);
-  if (column.type.find("DOUBLE") != std::string::npos || column.type.find("FLOAT") != std::string::npos) return Sql("CAST({} AS VARCHAR)", name);
+  if (column.type.find("DOUBLE") != std::string::npos || column.type.find("FLOAT") != std::string::npos)
+    return Sql("CAST({} AS VARCHAR)", name);
   return Sql("{}", name);
 }
 
@@ -59,20 +60,26 @@ std::string array_of(const duck::Outcome<duck::Rows>& rows) {
 
 }  // namespace
 
-std::string sample_rows(duck::Connection& connection, const Sql& relation, const std::vector<duck::Column>& columns, const AuditRequest& request) {
-  return array_of(connection.query(Sql("SELECT CAST({} AS VARCHAR) FROM {} AS \"_weir_t\" ORDER BY {} LIMIT {}", object_of(request, columns), relation,
-                                       order_of(request.model, columns), kSampleRows)));
+std::string sample_rows(duck::Connection& connection, const Sql& relation, const std::vector<duck::Column>& columns,
+                        const AuditRequest& request) {
+  return array_of(
+      connection.query(Sql("SELECT CAST({} AS VARCHAR) FROM {} AS \"_weir_t\" ORDER BY {} LIMIT {}",
+                           object_of(request, columns), relation, order_of(request.model, columns), kSampleRows)));
 }
 
-std::string sample_groups(duck::Connection& connection, const Sql& relation, const std::vector<std::string>& columns, const AuditRequest& request) {
+std::string sample_groups(duck::Connection& connection, const Sql& relation, const std::vector<std::string>& columns,
+                          const AuditRequest& request) {
   std::vector<duck::Column> typed;
   for (const auto& name : columns)
-    if (const auto* found = build::find_column(request.columns, name); found != nullptr) typed.push_back({found->name, found->type});
+    if (const auto* found = build::find_column(request.columns, name); found != nullptr)
+      typed.push_back({found->name, found->type});
   const Sql value = typed.size() == 1 ? value_of(request, typed.front()) : object_of(request, typed);
   const Sql names = Sql::names(columns);
-  return array_of(connection.query(Sql("SELECT CAST(json_object('value', {}, 'count', \"_weir_n\") AS VARCHAR) FROM (SELECT {}, count(*) AS \"_weir_n\" FROM {} "
-                                       "AS \"_weir_t\" GROUP BY {} HAVING count(*) > 1) ORDER BY {} LIMIT {}",
-                                       value, names, relation, names, names, kSampleRows)));
+  return array_of(
+      connection.query(Sql("SELECT CAST(json_object('value', {}, 'count', \"_weir_n\") AS VARCHAR) FROM (SELECT {}, "
+                           "count(*) AS \"_weir_n\" FROM {} "
+                           "AS \"_weir_t\" GROUP BY {} HAVING count(*) > 1) ORDER BY {} LIMIT {}",
+                           value, names, relation, names, names, kSampleRows)));
 }
 
 }  // namespace weir::audit

@@ -37,9 +37,12 @@ const std::vector<Code>& all_codes() {
 
 std::string_view name_of(Severity severity) {
   switch (severity) {
-    case Severity::Error: return "error";
-    case Severity::Warning: return "warning";
-    case Severity::Hint: return "hint";
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Hint:
+      return "hint";
   }
   return "error";
 }

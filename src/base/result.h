@@ -31,11 +31,11 @@ inline Failed fail(Diagnostics diagnostics) { return Failed(std::move(diagnostic
 /// Unwraps a Result into `lhs`, or returns its diagnostics from the calling function.
 #define WEIR_CONCAT_INNER(a, b) a##b
 #define WEIR_CONCAT(a, b) WEIR_CONCAT_INNER(a, b)
-#define WEIR_TRY(lhs, expression)                                                     \
-  auto WEIR_CONCAT(tried_, __LINE__) = (expression);                                  \
-  if (!WEIR_CONCAT(tried_, __LINE__).has_value())                                     \
-    return ::weir::fail(std::move(WEIR_CONCAT(tried_, __LINE__)).error());            \
+#define WEIR_TRY(lhs, expression)                                          \
+  auto WEIR_CONCAT(tried_, __LINE__) = (expression);                       \
+  if (!WEIR_CONCAT(tried_, __LINE__).has_value())                          \
+    return ::weir::fail(std::move(WEIR_CONCAT(tried_, __LINE__)).error()); \
   lhs = std::move(*WEIR_CONCAT(tried_, __LINE__))
 /// The same for a Result<void>.
-#define WEIR_CHECK(expression)                                                        \
+#define WEIR_CHECK(expression) \
   if (auto tried = (expression); !tried.has_value()) return ::weir::fail(std::move(tried).error())

@@ -4,8 +4,8 @@
 //   layout   every column has the name and type of the lake, or the step has failed before anything was computed
 //   fill     the rows exist once: in the memory database, or as files that no catalog knows
 //   proof    every cast kept its value, every NOT NULL holds, every interval survives the lake's precision
-#include <filesystem>
 #include <fmt/format.h>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -22,11 +22,13 @@ namespace {
 
 constexpr std::size_t kSampleSize = 5;
 
-// The name of the writer is a secret of publishing code, the reader's name means nothing to a user: engine messages may hold both.
+// The name of the writer is a secret of publishing code, the reader's name means nothing to a user: engine messages may
+// hold both.
 std::string without_attachments(std::string message, const lake::Lake& lake) {
   for (const std::string& name : {lake.writer(), lake.reader()}) {
     if (name.empty()) continue;
-    for (auto at = message.find(name); at != std::string::npos; at = message.find(name, at + lake.name().size())) message.replace(at, name.size(), lake.name());
+    for (auto at = message.find(name); at != std::string::npos; at = message.find(name, at + lake.name().size()))
+      message.replace(at, name.size(), lake.name());
   }
   return message;
 }
@@ -46,7 +48,8 @@ const parse::Statement* statement_of(const Model& model, const parse::Spliced& s
 duck::Sql query_part(const parse::Spliced& sql, const parse::Statement& statement) {
   for (std::uint32_t at = 0; at < sql.text().size(); ++at) {
     const auto place = sql.source_of(at);
-    if (place && place->begin >= statement.query.begin && place->begin < statement.query.end) return duck::Sql::verbatim(sql.text().substr(at));
+    if (place && place->begin >= statement.query.begin && place->begin < statement.query.end)
+      return duck::Sql::verbatim(sql.text().substr(at));
   }
   return {};
 }
@@ -64,7 +67,9 @@ Result<void> judge_setup(Work& work, const parse::Spliced& sql) {
   if (statement == nullptr) return {};
   const Suspect suspect = suspect_of(work.request.model, *statement);
   if (statement->kind == parse::StatementKind::CreateTempMacro) return pass_tables(work.connection, sql, suspect);
-  if (statement->kind != parse::StatementKind::CreateTempTable && statement->kind != parse::StatementKind::CreateTempView) return {};
+  if (statement->kind != parse::StatementKind::CreateTempTable &&
+      statement->kind != parse::StatementKind::CreateTempView)
+    return {};
   const duck::Sql query = query_part(sql, *statement);
   if (query.empty()) return {};
   BoundPlan plan;
@@ -83,14 +88,15 @@ Result<void> run_setup(Work& work) {
 Result<void> check_collations(const Work& work, const BoundPlan& plan, const std::vector<duck::Column>& columns) {
   Diagnostics errors;
   for (const std::size_t at : plan.collated)
-    errors.push_back(work.about(Code::W4101, fmt::format("column {} has a collation, which a lake does not have", columns.at(at).name),
-                                "leave COLLATE to comparisons and ORDER BY; decode(encode(column)) returns the text without its collation"));
+    errors.push_back(work.about(
+        Code::W4101, fmt::format("column {} has a collation, which a lake does not have", columns.at(at).name),
+        "leave COLLATE to comparisons and ORDER BY; decode(encode(column)) returns the text without its collation"));
   if (!errors.empty()) return fail(std::move(errors));
   return {};
 }
 
-// Names and types of the result. A PIVOT without IN list stands for several statements, which DuckDB cannot describe: it is computed into a
-// table of its own first, still once, and the stage is taken from there.
+// Names and types of the result. A PIVOT without IN list stands for several statements, which DuckDB cannot describe:
+// it is computed into a table of its own first, still once, and the stage is taken from there.
 Result<std::vector<duck::Column>> bind_result(Work& work) {
   const StageRequest& request = work.request;
   auto columns = work.connection.describe(request.query.sql());
@@ -100,9 +106,11 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
     const Suspect suspect = suspect_of(request.model, request.model.result());
     WEIR_CHECK(judge({}, suspect));
     WEIR_CHECK(pass_tables(work.connection, request.query, suspect));
-    const duck::TableName raw{std::string(lake::kStageDatabase), "main", fmt::format("weir-{}-{}-raw", request.run, request.step)};
+    const duck::TableName raw{std::string(lake::kStageDatabase), "main",
+                              fmt::format("weir-{}-{}-raw", request.run, request.step)};
     const duck::Sql head("CREATE OR REPLACE TABLE {} AS ", raw);
-    if (auto done = work.connection.execute({"{}{}", head, request.query.sql()}); !done) return work.failed(done.error(), request.query, head.text().size());
+    if (auto done = work.connection.execute({"{}{}", head, request.query.sql()}); !done)
+      return work.failed(done.error(), request.query, head.text().size());
     work.raw = raw;
     work.query = duck::Sql("FROM {}", raw);
     columns = work.connection.describe(work.query);
@@ -110,14 +118,16 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
     return std::move(*columns);
   }
   BoundPlan plan;
-  WEIR_CHECK(pass_gate(work.connection, request.query.sql(), request.query, suspect_of(request.model, request.model.result()), plan));
+  WEIR_CHECK(pass_gate(work.connection, request.query.sql(), request.query,
+                       suspect_of(request.model, request.model.result()), plan));
   for (const std::size_t at : plan.untyped) columns->at(at).type = "\"NULL\"";
   WEIR_CHECK(check_collations(work, plan, *columns));
   return std::move(*columns);
 }
 
 Result<void> fill_memory(Work& work, const Layout& layout, Stage& stage) {
-  const duck::Sql head("CREATE OR REPLACE TABLE {} AS SELECT {} FROM (", stage.table, select_list(layout, work.request, work.lost_prefix));
+  const duck::Sql head("CREATE OR REPLACE TABLE {} AS SELECT {} FROM (", stage.table,
+                       select_list(layout, work.request, work.lost_prefix));
   auto done = work.connection.execute({"{}{}\n) AS result", head, work.query});
   if (!done) return work.failed(done.error(), work.request.query, head.text().size());
   return {};
@@ -129,14 +139,18 @@ Result<void> prove_casts(Work& work, const Layout& layout, const Stage& stage) {
   for (std::size_t i = 0; i < layout.cells.size(); ++i) {
     if (!layout.cells[i].needs_proof) continue;
     const duck::Identifier lost(work.lost_prefix + std::to_string(i));
-    auto rows = work.connection.query(duck::Sql("SELECT CAST(system.main.count({}) AS BIGINT) FROM {}", lost, stage.table));
+    auto rows =
+        work.connection.query(duck::Sql("SELECT CAST(system.main.count({}) AS BIGINT) FROM {}", lost, stage.table));
     if (!rows) return work.failed(rows.error(), work.request.query, std::nullopt);
     if (const std::int64_t count = rows->integer(0, 0); count > 0) {
-      auto sample = work.connection.query(duck::Sql("SELECT DISTINCT {} FROM {} WHERE {} IS NOT NULL ORDER BY ALL LIMIT {}", lost, stage.table, lost, kSampleSize));
+      auto sample =
+          work.connection.query(duck::Sql("SELECT DISTINCT {} FROM {} WHERE {} IS NOT NULL ORDER BY ALL LIMIT {}", lost,
+                                          stage.table, lost, kSampleSize));
       if (!sample) return work.failed(sample.error(), work.request.query, std::nullopt);
       errors.push_back(work.lost_values(layout.cells[i], count, *sample));
     }
-    if (auto done = work.connection.execute(duck::Sql("ALTER TABLE {} DROP COLUMN {}", stage.table, lost)); !done) return work.failed(done.error(), work.request.query, std::nullopt);
+    if (auto done = work.connection.execute(duck::Sql("ALTER TABLE {} DROP COLUMN {}", stage.table, lost)); !done)
+      return work.failed(done.error(), work.request.query, std::nullopt);
   }
   if (!errors.empty()) return fail(std::move(errors));
   return {};
@@ -148,38 +162,53 @@ Result<void> check_required(Work& work, const Layout& layout, const Stage& stage
     if (!cell.is_required) continue;
     const std::int64_t nulls = stage.content.columns.at(cell.name).nulls;
     if (nulls == 0) continue;
-    auto sample = work.connection.query(duck::Sql("SELECT CAST(stage AS VARCHAR) FROM (SELECT {} FROM {}) AS stage WHERE stage.{} IS NULL LIMIT {}", sample_columns(layout, work.request), stage.relation, duck::Identifier(cell.name), kSampleSize));
+    auto sample = work.connection.query(
+        duck::Sql("SELECT CAST(stage AS VARCHAR) FROM (SELECT {} FROM {}) AS stage WHERE stage.{} IS NULL LIMIT {}",
+                  sample_columns(layout, work.request), stage.relation, duck::Identifier(cell.name), kSampleSize));
     if (!sample) return work.failed(sample.error(), work.request.query, std::nullopt);
-    errors.push_back(work.about(Code::W4203, fmt::format("{} of {} rows have NULL in {}, which the table requires (NOT NULL){}", nulls, stage.content.rows, cell.name, work.sample_text(*sample)),
+    errors.push_back(work.about(Code::W4203,
+                                fmt::format("{} of {} rows have NULL in {}, which the table requires (NOT NULL){}",
+                                            nulls, stage.content.rows, cell.name, work.sample_text(*sample)),
                                 "return a value, filter the rows, or drop the column's NOT NULL"));
   }
   if (!errors.empty()) return fail(std::move(errors));
   return {};
 }
 
-// Measured on INSERT and on Parquet alike: an interval comes back cut to milliseconds, and a negative part is refused at the write.
+// Measured on INSERT and on Parquet alike: an interval comes back cut to milliseconds, and a negative part is refused
+// at the write.
 Result<void> check_intervals(Work& work, const Layout& layout, Stage& stage) {
   Diagnostics errors;
   for (const Cell& cell : layout.cells) {
     const Type type = parse_type(cell.type);
     if (type.name != "INTERVAL") {
-      if (contains(type, "INTERVAL")) stage.notes.push_back(work.warning(Code::W4108, fmt::format("{} holds intervals: a lake cuts them to milliseconds and refuses negative ones", cell.name)));
+      if (contains(type, "INTERVAL"))
+        stage.notes.push_back(work.warning(
+            Code::W4108,
+            fmt::format("{} holds intervals: a lake cuts them to milliseconds and refuses negative ones", cell.name)));
       continue;
     }
     const duck::Identifier name(cell.name);
     std::vector<duck::Sql> faults = {{"system.main.date_part('microsecond', stage.{}) % 1000 <> 0", name}};
-    for (const std::string_view part : {"year", "month", "day", "hour", "minute", "microsecond"}) faults.emplace_back("system.main.date_part({}, stage.{}) < 0", duck::Literal(part), name);
+    for (const std::string_view part : {"year", "month", "day", "hour", "minute", "microsecond"})
+      faults.emplace_back("system.main.date_part({}, stage.{}) < 0", duck::Literal(part), name);
     const duck::Sql fault = duck::Sql::join(faults, " OR ");
-    auto rows = work.connection.query(duck::Sql("SELECT CAST(system.main.count_star() AS BIGINT), CAST(system.main.min(CAST(stage.{} AS VARCHAR)) AS VARCHAR) FROM {} AS stage WHERE {}", name, stage.relation, fault));
+    auto rows = work.connection.query(
+        duck::Sql("SELECT CAST(system.main.count_star() AS BIGINT), CAST(system.main.min(CAST(stage.{} AS VARCHAR)) AS "
+                  "VARCHAR) FROM {} AS stage WHERE {}",
+                  name, stage.relation, fault));
     if (!rows) return work.failed(rows.error(), work.request.query, std::nullopt);
     if (rows->integer(0, 0) == 0) continue;
-    errors.push_back(work.about(Code::W4107, fmt::format("{} of {} intervals in {} would not come back as they are: a lake keeps milliseconds and no negative parts{}", rows->integer(0, 0), stage.content.rows, cell.name, work.one_value(cell.name, rows->text(0, 1))),
-                                fmt::format("store a number instead, for example epoch_us({})", duck::quote_identifier(cell.name))));
+    errors.push_back(work.about(
+        Code::W4107,
+        fmt::format("{} of {} intervals in {} would not come back as they are: a lake keeps milliseconds and no "
+                    "negative parts{}",
+                    rows->integer(0, 0), stage.content.rows, cell.name, work.one_value(cell.name, rows->text(0, 1))),
+        fmt::format("store a number instead, for example epoch_us({})", duck::quote_identifier(cell.name))));
   }
   if (!errors.empty()) return fail(std::move(errors));
   return {};
 }
-
 
 Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   WEIR_TRY(const bool by_files, publishes_by_files(work, layout));
@@ -217,7 +246,9 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
   WEIR_TRY(const std::vector<duck::Column> result, bind_result(work));
   WEIR_TRY(Layout layout, lay_out(request, result));
   WEIR_CHECK(note_unnamed(work, result, layout.notes));
-  while (std::any_of(result.begin(), result.end(), [&](const auto& column) { return column.name.starts_with(work.lost_prefix); })) work.lost_prefix += '_';
+  while (std::any_of(result.begin(), result.end(),
+                     [&](const auto& column) { return column.name.starts_with(work.lost_prefix); }))
+    work.lost_prefix += '_';
 
   Stage stage;
   stage.table = {std::string(lake::kStageDatabase), "main", fmt::format("weir-{}-{}", request.run, request.step)};
@@ -231,7 +262,8 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
     return fail(std::move(filled).error());
   }
   if (work.raw)
-    if (auto dropped = connection.execute(duck::Sql("DROP TABLE {}", *work.raw)); !dropped) return work.failed(dropped.error(), request.query, std::nullopt);
+    if (auto dropped = connection.execute(duck::Sql("DROP TABLE {}", *work.raw)); !dropped)
+      return work.failed(dropped.error(), request.query, std::nullopt);
   return stage;
 }
 

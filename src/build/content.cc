@@ -1,5 +1,6 @@
-// What the rows of a stage add up to. Bounds are kept for types whose values have one spelling however they were found; texts are left out
-// because a commit record is no place for a user's values. Row hashes are summed, never xored: xor misses values swapped between rows.
+// What the rows of a stage add up to. Bounds are kept for types whose values have one spelling however they were found;
+// texts are left out because a commit record is no place for a user's values. Row hashes are summed, never xored: xor
+// misses values swapped between rows.
 #include "build/content.h"
 
 #include <fmt/format.h>
@@ -10,9 +11,11 @@
 namespace weir::build {
 namespace {
 
-// INTERVAL: equal intervals may be spelled and hashed apart; ±0.0 are equal but not the same value. Both hash by their text, also inside
-// nested values, whose text holds them.
-bool hashes_as_text(const Type& type) { return contains(type, "INTERVAL") || contains(type, "FLOAT") || contains(type, "DOUBLE"); }
+// INTERVAL: equal intervals may be spelled and hashed apart; ±0.0 are equal but not the same value. Both hash by their
+// text, also inside nested values, whose text holds them.
+bool hashes_as_text(const Type& type) {
+  return contains(type, "INTERVAL") || contains(type, "FLOAT") || contains(type, "DOUBLE");
+}
 
 duck::Sql hashed(const lake::ColumnState& column) {
   const duck::Identifier name(column.name);
@@ -38,8 +41,11 @@ std::string to_json(const Content& content) {
 
 std::optional<Content> content_from_json(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  const auto is_count = [](const nlohmann::json& object, const char* key) { return object.contains(key) && object[key].is_number_integer(); };
-  if (!json.is_object() || !is_count(json, "rows") || !json.contains("columns") || !json["columns"].is_object()) return std::nullopt;
+  const auto is_count = [](const nlohmann::json& object, const char* key) {
+    return object.contains(key) && object[key].is_number_integer();
+  };
+  if (!json.is_object() || !is_count(json, "rows") || !json.contains("columns") || !json["columns"].is_object())
+    return std::nullopt;
   const auto text_of = [](const nlohmann::json& object, const char* key) -> std::optional<std::string> {
     if (!object.contains(key) || !object[key].is_string()) return std::nullopt;
     return object[key].get<std::string>();
@@ -55,13 +61,15 @@ std::optional<Content> content_from_json(const std::string& text) {
   return content;
 }
 
-duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& relation, const std::vector<lake::ColumnState>& columns) {
+duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& relation,
+                              const std::vector<lake::ColumnState>& columns) {
   std::vector<duck::Sql> parts = {"system.main.count_star()"};
   for (const auto& column : columns) {
     const duck::Identifier name(column.name);
     parts.emplace_back("system.main.count(stage.{})", name);
     if (has_bounds(parse_type(column.type)))
-      parts.emplace_back("CAST(system.main.min(stage.{}) AS VARCHAR), CAST(system.main.max(stage.{}) AS VARCHAR)", name, name);
+      parts.emplace_back("CAST(system.main.min(stage.{}) AS VARCHAR), CAST(system.main.max(stage.{}) AS VARCHAR)", name,
+                         name);
     else
       parts.emplace_back("NULL, NULL");
   }
@@ -71,7 +79,8 @@ duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& rel
   content.rows = rows->integer(0, 0);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::size_t at = 1 + 3 * i;
-    content.columns[columns[i].name] = {content.rows - rows->integer(0, at), rows->maybe_text(0, at + 1), rows->maybe_text(0, at + 2)};
+    content.columns[columns[i].name] = {content.rows - rows->integer(0, at), rows->maybe_text(0, at + 1),
+                                        rows->maybe_text(0, at + 2)};
   }
   return content;
 }
@@ -80,8 +89,13 @@ Result<void> add_hashes(duck::Connection& clean, Stage& stage) {
   std::vector<duck::Sql> values;
   for (const auto& column : stage.columns) values.push_back(hashed(column));
   // The sum over 64-bit hashes is a HUGEINT and cannot overflow below 2^63 rows.
-  auto rows = clean.query(duck::Sql("SELECT coalesce(sum(h), 0)::VARCHAR, coalesce(sum(hash(h)), 0)::VARCHAR FROM (SELECT hash({}) AS h FROM {} AS stage)", duck::Sql::join(values, ", "), stage.relation));
-  if (!rows) return fail({Code::W4001, Severity::Error, fmt::format("cannot add up the stage: {}", rows.error().message), {}, {}, {}});
+  auto rows =
+      clean.query(duck::Sql("SELECT coalesce(sum(h), 0)::VARCHAR, coalesce(sum(hash(h)), 0)::VARCHAR FROM (SELECT "
+                            "hash({}) AS h FROM {} AS stage)",
+                            duck::Sql::join(values, ", "), stage.relation));
+  if (!rows)
+    return fail(
+        {Code::W4001, Severity::Error, fmt::format("cannot add up the stage: {}", rows.error().message), {}, {}, {}});
   stage.content.sum = rows->text(0, 0);
   stage.content.sum_of_hashes = rows->text(0, 1);
   return {};

@@ -10,7 +10,9 @@ namespace weir::build {
 namespace {
 
 std::size_t place_of(const std::vector<lake::ColumnState>& columns, std::string_view name) {
-  return static_cast<std::size_t>(std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return same_name(column.name, name); }) - columns.begin());
+  return static_cast<std::size_t>(
+      std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return same_name(column.name, name); }) -
+      columns.begin());
 }
 
 }  // namespace
@@ -23,7 +25,8 @@ std::string folded(std::string_view name) {
 }
 
 bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 const lake::ColumnState* find_column(const std::vector<lake::ColumnState>& columns, std::string_view name) {
@@ -53,7 +56,8 @@ Drift compare_columns(const std::vector<lake::ColumnState>& table, const std::ve
   }
   for (std::size_t i = 0; i < table.size(); ++i)
     if (!taken[i]) drift.removed.push_back(table[i]);
-  if (drift.added.size() == 1 && drift.removed.size() == 1 && parse_type(drift.added[0].type) == parse_type(drift.removed[0].type))
+  if (drift.added.size() == 1 && drift.removed.size() == 1 &&
+      parse_type(drift.added[0].type) == parse_type(drift.removed[0].type))
     drift.likely_rename = {drift.removed[0].name, drift.added[0].name};
   return drift;
 }

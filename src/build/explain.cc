@@ -7,13 +7,30 @@ namespace {
 Diagnostic diagnostic_of(const duck::Failure& failure) {
   switch (failure.type) {
     case duck::FailureType::OutOfMemory:
-      return {Code::W4002, Severity::Error, failure.message, {}, {}, "raise `memory:` in weir.yaml, or give `temp:` more room to spill"};
+      return {Code::W4002,
+              Severity::Error,
+              failure.message,
+              {},
+              {},
+              "raise `memory:` in weir.yaml, or give `temp:` more room to spill"};
     case duck::FailureType::Io:
-      return {Code::W9010, Severity::Error, failure.message, {}, {}, "check that the file or address exists and may be read, and that the disk has room"};
+      return {Code::W9010,
+              Severity::Error,
+              failure.message,
+              {},
+              {},
+              "check that the file or address exists and may be read, and that the disk has room"};
     case duck::FailureType::Permission:
-      return {Code::W4004, Severity::Error, failure.message, {}, {}, "models reach files inside the project only; add the folder to `allow_paths:` in weir.yaml"};
-    case duck::FailureType::Interrupt: return {Code::W7010, Severity::Error, "interrupted", {}, {}, {}};
-    default: return {Code::W4001, Severity::Error, failure.message, {}, {}, {}};
+      return {Code::W4004,
+              Severity::Error,
+              failure.message,
+              {},
+              {},
+              "models reach files inside the project only; add the folder to `allow_paths:` in weir.yaml"};
+    case duck::FailureType::Interrupt:
+      return {Code::W7010, Severity::Error, "interrupted", {}, {}, {}};
+    default:
+      return {Code::W4001, Severity::Error, failure.message, {}, {}, {}};
   }
 }
 

@@ -1,9 +1,9 @@
 #include "build/files.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -16,11 +16,14 @@ namespace {
 
 constexpr std::string_view kFileSize = "512MB";
 
-// Memory tables hold what Parquet or add_data_files do not: TIMETZ is refused, intervals must be proven before they are written.
+// Memory tables hold what Parquet or add_data_files do not: TIMETZ is refused, intervals must be proven before they are
+// written.
 bool can_be_in_a_file(const Cell& cell) {
   static const std::vector<std::string_view> memory_only = {"TIME WITH TIME ZONE", "INTERVAL", "VARIANT", "GEOMETRY"};
   const Type type = parse_type(cell.type);
-  return std::none_of(memory_only.begin(), memory_only.end(), [&](std::string_view name) { return contains(type, name); }) && (!cell.needs_proof || cell.is_exact_or_raises);
+  return std::none_of(memory_only.begin(), memory_only.end(),
+                      [&](std::string_view name) { return contains(type, name); }) &&
+         (!cell.needs_proof || cell.is_exact_or_raises);
 }
 
 bool strategy_takes_files(const Model& model) {
@@ -42,8 +45,10 @@ bool folder_takes_files(const StageRequest& request) {
 
 std::int64_t estimate_in(const nlohmann::json& node) {
   if (const auto facts = node.find("extra_info"); facts != node.end() && facts->is_object())
-    if (const auto rows = facts->find("Estimated Cardinality"); rows != facts->end() && rows->is_string()) return std::atoll(rows->get_ref<const std::string&>().c_str());
-  if (const auto children = node.find("children"); children != node.end() && children->is_array() && !children->empty()) return estimate_in((*children)[0]);
+    if (const auto rows = facts->find("Estimated Cardinality"); rows != facts->end() && rows->is_string())
+      return std::atoll(rows->get_ref<const std::string&>().c_str());
+  if (const auto children = node.find("children"); children != node.end() && children->is_array() && !children->empty())
+    return estimate_in((*children)[0]);
   return 0;
 }
 
@@ -66,9 +71,12 @@ duck::Sql list_of(const std::vector<std::string>& files) {
 // Parquet knows fewer types than DuckDB (no seconds in timestamps): the casts give the stage's own back.
 duck::Sql scan_of(const Stage& stage, const std::vector<std::string>& files) {
   std::vector<duck::Sql> parts;
-  for (const auto& column : stage.columns) parts.emplace_back("CAST({} AS {}) AS {}", duck::Identifier(column.name), duck::Sql::verbatim(column.type), duck::Identifier(column.name));
+  for (const auto& column : stage.columns)
+    parts.emplace_back("CAST({} AS {}) AS {}", duck::Identifier(column.name), duck::Sql::verbatim(column.type),
+                       duck::Identifier(column.name));
   if (!stage.partition.empty()) parts.emplace_back("{}", duck::Identifier(std::string(lake::kPartitionColumn)));
-  return {"SELECT {} FROM system.main.read_parquet({}, hive_partitioning = false)", duck::Sql::join(parts, ", "), list_of(files)};
+  return {"SELECT {} FROM system.main.read_parquet({}, hive_partitioning = false)", duck::Sql::join(parts, ", "),
+          list_of(files)};
 }
 
 // Retries of one step in one process get names of their own: a name once given may belong to the lake already.
@@ -98,19 +106,25 @@ Result<std::vector<lake::ColumnState>> read_footers(Work& work, Stage& stage) {
   for (const auto& column : stage.columns) {
     const duck::Sql here("FILTER (path_in_schema = {})", duck::Literal(column.name));
     const auto type = duck::Sql::verbatim(has_bounds(parse_type(column.type)) ? column.type : "VARCHAR");
-    parts.emplace_back("system.main.count_star() {}, system.main.count(stats_null_count) {}, CAST(system.main.sum(stats_null_count) {} AS BIGINT), "
-                       "CAST(system.main.count(stats_min_value) {} AS BIGINT), CAST(system.main.count_star() FILTER (path_in_schema = {} AND stats_null_count < num_values) AS BIGINT), "
-                       "CAST(system.main.min(TRY_CAST(stats_min_value AS {})) {} AS VARCHAR), CAST(system.main.max(TRY_CAST(stats_max_value AS {})) {} AS VARCHAR)",
-                       here, here, here, here, duck::Literal(column.name), type, here, type, here);
+    parts.emplace_back(
+        "system.main.count_star() {}, system.main.count(stats_null_count) {}, CAST(system.main.sum(stats_null_count) "
+        "{} AS BIGINT), "
+        "CAST(system.main.count(stats_min_value) {} AS BIGINT), CAST(system.main.count_star() FILTER (path_in_schema = "
+        "{} AND stats_null_count < num_values) AS BIGINT), "
+        "CAST(system.main.min(TRY_CAST(stats_min_value AS {})) {} AS VARCHAR), "
+        "CAST(system.main.max(TRY_CAST(stats_max_value AS {})) {} AS VARCHAR)",
+        here, here, here, here, duck::Literal(column.name), type, here, type, here);
   }
-  auto rows = work.connection.query(duck::Sql("SELECT {} FROM system.main.parquet_metadata({})", duck::Sql::join(parts, ", "), list_of(stage.files)));
+  auto rows = work.connection.query(
+      duck::Sql("SELECT {} FROM system.main.parquet_metadata({})", duck::Sql::join(parts, ", "), list_of(stage.files)));
   if (!rows) return work.failed(rows.error(), work.request.query, std::nullopt);
   std::vector<lake::ColumnState> open;
   for (std::size_t i = 0; i < stage.columns.size(); ++i) {
     const std::size_t at = 7 * i;
     const bool bounded = has_bounds(parse_type(stage.columns[i].type));
     const std::int64_t groups = rows->integer(0, at);
-    if (groups == 0 || rows->integer(0, at + 1) != groups || (bounded && rows->integer(0, at + 3) != rows->integer(0, at + 4))) {
+    if (groups == 0 || rows->integer(0, at + 1) != groups ||
+        (bounded && rows->integer(0, at + 3) != rows->integer(0, at + 4))) {
       open.push_back(stage.columns[i]);
       continue;
     }
@@ -135,7 +149,8 @@ Result<void> count_files(Work& work, Stage& stage) {
 
 // No rows: a lake takes no empty file, so the stage is an empty table.
 Result<void> keep_in_memory(Work& work, Stage& stage) {
-  auto done = work.connection.execute(duck::Sql("CREATE OR REPLACE TABLE {} AS {}", stage.table, scan_of(stage, stage.files)));
+  auto done =
+      work.connection.execute(duck::Sql("CREATE OR REPLACE TABLE {} AS {}", stage.table, scan_of(stage, stage.files)));
   if (!done) return work.failed(done.error(), work.request.query, std::nullopt);
   remove_files(stage.files);
   stage.files.clear();
@@ -158,8 +173,9 @@ Result<bool> publishes_by_files(Work& work, const Layout& layout) {
 
 namespace {
 
-/// A disk that fills up in the middle is worse than one that is known to be too small: a large stage asks first. Compressed columns take about
-/// four bytes a value; a failed write removes its files, so an estimate that is too low costs time only.
+/// A disk that fills up in the middle is worse than one that is known to be too small: a large stage asks first.
+/// Compressed columns take about four bytes a value; a failed write removes its files, so an estimate that is too low
+/// costs time only.
 Result<void> check_room(const Work& work, const Layout& layout, const std::string& folder) {
   constexpr std::uintmax_t kBytesPerValue = 4;
   constexpr std::uintmax_t kReserve = 16'000'000;
@@ -169,7 +185,9 @@ Result<void> check_room(const Work& work, const Layout& layout, const std::strin
   const auto rows = static_cast<std::uintmax_t>(std::max(work.request.earlier_rows.value_or(0), kRowsWorthFiles));
   const std::uintmax_t needed = rows * layout.cells.size() * kBytesPerValue + kReserve;
   if (space.available >= needed) return {};
-  return fail(work.about(Code::W9012, fmt::format("{} has {} MB left, and about {} MB are needed", folder, space.available / 1'000'000, needed / 1'000'000),
+  return fail(work.about(Code::W9012,
+                         fmt::format("{} has {} MB left, and about {} MB are needed", folder,
+                                     space.available / 1'000'000, needed / 1'000'000),
                          "make room, or move `data:` of the lake to a larger disk"));
 }
 
@@ -180,20 +198,27 @@ Result<void> fill_files(Work& work, const Layout& layout, Stage& stage) {
   const std::string folder = folder_of_slice(request);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return fail(work.about(Code::W9010, fmt::format("cannot make the folder {}: {}", folder, error.message()), "check who may write to the lake's data path"));
+  if (error)
+    return fail(work.about(Code::W9010, fmt::format("cannot make the folder {}: {}", folder, error.message()),
+                           "check who may write to the lake's data path"));
   WEIR_CHECK(check_room(work, layout, folder));
   const std::string prefix = file_prefix(request);
   const duck::Sql head("COPY (SELECT {} FROM (", select_list(layout, request, ""));
-  const duck::Sql tail("\n) AS result) TO {} (FORMAT parquet, FILE_SIZE_BYTES {}, FILENAME_PATTERN {}, OVERWRITE_OR_IGNORE, RETURN_STATS)", duck::Literal(folder), duck::Literal(kFileSize),
-                       duck::Literal(prefix + "{i}"));
+  const duck::Sql tail(
+      "\n) AS result) TO {} (FORMAT parquet, FILE_SIZE_BYTES {}, FILENAME_PATTERN {}, OVERWRITE_OR_IGNORE, "
+      "RETURN_STATS)",
+      duck::Literal(folder), duck::Literal(kFileSize), duck::Literal(prefix + "{i}"));
   auto written = work.connection.query({"{}{}{}", head, work.query, tail});
   if (!written) {
     remove_prefixed(folder, prefix);
     Diagnostics found = work.failed(written.error(), request.query, head.text().size()).value();
-    const bool is_cast = written.error().type == duck::FailureType::Conversion || written.error().type == duck::FailureType::OutOfRange;
+    const bool is_cast =
+        written.error().type == duck::FailureType::Conversion || written.error().type == duck::FailureType::OutOfRange;
     // The engine does not say whose cast it was: the user's own, or the one to the table's type.
     for (const Cell& cell : layout.cells)
-      if (is_cast && cell.needs_proof) found.back().hint = fmt::format("column {} is brought from {} to the table's type {}: a value may not fit", cell.name, cell.raw_type, cell.type);
+      if (is_cast && cell.needs_proof)
+        found.back().hint = fmt::format("column {} is brought from {} to the table's type {}: a value may not fit",
+                                        cell.name, cell.raw_type, cell.type);
     return fail(std::move(found));
   }
   std::vector<std::string> empty_files;
@@ -211,7 +236,8 @@ Result<void> fill_files(Work& work, const Layout& layout, Stage& stage) {
   // A name of its own: a view cannot replace the table that an earlier attempt of the step may have left.
   stage.table.table += "-files";
   stage.relation = duck::Sql("{}", stage.table);
-  auto done = work.connection.execute(duck::Sql("CREATE OR REPLACE VIEW {} AS {}", stage.table, scan_of(stage, stage.files)));
+  auto done =
+      work.connection.execute(duck::Sql("CREATE OR REPLACE VIEW {} AS {}", stage.table, scan_of(stage, stage.files)));
   if (!done) return work.failed(done.error(), request.query, std::nullopt);
   return count_files(work, stage);
 }

@@ -1,4 +1,5 @@
-// Large stages: Parquet files written once, in parallel, into the target's folder, where the commit only has to name them.
+// Large stages: Parquet files written once, in parallel, into the target's folder, where the commit only has to name
+// them.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ namespace weir::build {
 /// Rows from which files pay (measured: 100 small tables cost three times as much by files as by INSERT).
 inline constexpr std::int64_t kRowsWorthFiles = 100'000;
 
-/// Decides between memory and files. Asks DuckDB for its estimate only where files are possible and no earlier count is known.
+/// Decides between memory and files. Asks DuckDB for its estimate only where files are possible and no earlier count is
+/// known.
 Result<bool> publishes_by_files(Work& work, const Layout& layout);
 
 /// Runs the query into files and fills stage.files, table (a view over them), relation, content and bytes.

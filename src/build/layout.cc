@@ -1,7 +1,7 @@
 #include "build/layout.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "build/names.h"
 #include "build/types.h"
@@ -12,7 +12,12 @@ namespace {
 constexpr std::size_t kLongestPartitionValue = 240;
 
 Diagnostic about(const StageRequest& request, Code code, std::string message, std::string hint = {}) {
-  return {code, Severity::Error, std::move(message), request.model.source->path, request.model.script.statements.empty() ? Span{} : request.model.result().span, std::move(hint)};
+  return {code,
+          Severity::Error,
+          std::move(message),
+          request.model.source->path,
+          request.model.script.statements.empty() ? Span{} : request.model.result().span,
+          std::move(hint)};
 }
 
 Diagnostic note(const StageRequest& request, Code code, Severity severity, std::string message, std::string hint = {}) {
@@ -42,13 +47,17 @@ void check_names(const StageRequest& request, const std::vector<duck::Column>& r
   const auto reserved = columns_of_strategy(request.model);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const std::string& name = result[i].name;
-    const auto earlier = std::find_if(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto& other) { return same_name(other.name, name); });
+    const auto earlier = std::find_if(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(i),
+                                      [&](const auto& other) { return same_name(other.name, name); });
     if (earlier != result.begin() + static_cast<std::ptrdiff_t>(i))
-      errors.push_back(about(request, Code::W4104, fmt::format("the query returns two columns named {}", name), "give each column its own name with AS"));
+      errors.push_back(about(request, Code::W4104, fmt::format("the query returns two columns named {}", name),
+                             "give each column its own name with AS"));
     if (request.model.partitioning && same_name(name, lake::kPartitionColumn))
-      errors.push_back(about(request, Code::W4105, fmt::format("the query returns {}, which weir adds itself", name), "SELECT * EXCLUDE (_wm_partition) leaves it out"));
+      errors.push_back(about(request, Code::W4105, fmt::format("the query returns {}, which weir adds itself", name),
+                             "SELECT * EXCLUDE (_wm_partition) leaves it out"));
     if (is_among(reserved, name))
-      errors.push_back(about(request, Code::W4105, fmt::format("the query returns {}, which weir keeps itself in this table", name),
+      errors.push_back(about(request, Code::W4105,
+                             fmt::format("the query returns {}, which weir keeps itself in this table", name),
                              fmt::format("rename the column, or leave it out with SELECT * EXCLUDE ({})", name)));
   }
 }
@@ -65,24 +74,33 @@ std::vector<lake::ColumnState> comparable_columns(const StageRequest& request) {
 }
 
 bool is_number(const Type& type) {
-  static const std::vector<std::string> numbers = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL"};
+  static const std::vector<std::string> numbers = {"TINYINT",   "SMALLINT", "INTEGER", "BIGINT", "UTINYINT",
+                                                   "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL"};
   return std::find(numbers.begin(), numbers.end(), type.name) != numbers.end();
 }
 
 // Brings one column through the gate: what it is called in the comparison with the target.
-std::optional<duck::Column> admit(const StageRequest& request, const duck::Column& column, const std::vector<lake::ColumnState>& target, Layout& layout, Diagnostics& errors) {
+std::optional<duck::Column> admit(const StageRequest& request, const duck::Column& column,
+                                  const std::vector<lake::ColumnState>& target, Layout& layout, Diagnostics& errors) {
   const Type type = parse_type(column.type);
   if (const auto refusal = refuse(type)) {
     std::string message = fmt::format("column {} has the type {}: {}", column.name, column.type, refusal->reason);
-    errors.push_back(about(request, Code::W4101, std::move(message), fmt::format("CAST({} AS {}) AS {}", duck::quote_identifier(column.name), refusal->cast_to, duck::quote_identifier(column.name))));
+    errors.push_back(about(request, Code::W4101, std::move(message),
+                           fmt::format("CAST({} AS {}) AS {}", duck::quote_identifier(column.name), refusal->cast_to,
+                                       duck::quote_identifier(column.name))));
     return std::nullopt;
   }
   const Type storable = without_huge(type);
   if (storable == type) return column;
   const lake::ColumnState* had = find_column(target, column.name);
-  if (had != nullptr && !request.follows_query && (type.name == "HUGEINT" || type.name == "UHUGEINT") && is_number(parse_type(had->type))) return duck::Column{column.name, had->type};
-  layout.notes.push_back(note(request, Code::W4103, Severity::Hint, fmt::format("column {} is {}, which a lake would store inexactly: it is stored as {}", column.name, column.type, to_text(storable)),
-                              fmt::format("CAST({} AS BIGINT) AS {} says which type you want", duck::quote_identifier(column.name), duck::quote_identifier(column.name))));
+  if (had != nullptr && !request.follows_query && (type.name == "HUGEINT" || type.name == "UHUGEINT") &&
+      is_number(parse_type(had->type)))
+    return duck::Column{column.name, had->type};
+  layout.notes.push_back(note(request, Code::W4103, Severity::Hint,
+                              fmt::format("column {} is {}, which a lake would store inexactly: it is stored as {}",
+                                          column.name, column.type, to_text(storable)),
+                              fmt::format("CAST({} AS BIGINT) AS {} says which type you want",
+                                          duck::quote_identifier(column.name), duck::quote_identifier(column.name))));
   return duck::Column{column.name, to_text(storable)};
 }
 
@@ -91,15 +109,19 @@ std::string listed(const Drift& drift) {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   for (const auto& column : drift.added) add(fmt::format("added {} {}", column.name, column.type));
   for (const auto& column : drift.removed) add(fmt::format("removed {} {}", column.name, column.type));
-  for (const auto& column : drift.retyped) add(fmt::format("retyped {} from {} to {}", column.name, column.from, column.to));
-  if (drift.likely_rename) add(fmt::format("{} looks renamed to {}", drift.likely_rename->first, drift.likely_rename->second));
+  for (const auto& column : drift.retyped)
+    add(fmt::format("retyped {} from {} to {}", column.name, column.from, column.to));
+  if (drift.likely_rename)
+    add(fmt::format("{} looks renamed to {}", drift.likely_rename->first, drift.likely_rename->second));
   return text;
 }
 
 void judge_drift(const StageRequest& request, Layout& layout, Diagnostics& errors) {
   const Drift& drift = layout.drift;
   if (drift.added.empty() && drift.removed.empty() && drift.retyped.empty()) return;
-  const std::string what = fmt::format("the query's columns differ from {}: {}", request.model.target ? request.model.target->uri() : request.model.path, listed(drift));
+  const std::string what =
+      fmt::format("the query's columns differ from {}: {}",
+                  request.model.target ? request.model.target->uri() : request.model.path, listed(drift));
   if (request.follows_query) {
     layout.notes.push_back(note(request, Code::W4204, Severity::Warning, what + "; the table follows the query"));
     return;
@@ -107,7 +129,8 @@ void judge_drift(const StageRequest& request, Layout& layout, Diagnostics& error
   // A history is frozen by its own rule, judged where it is published.
   if (request.model.is_history()) return;
   if (request.model.on_schema_change == SchemaChange::Fail) {
-    errors.push_back(about(request, Code::W4201, what, "change the query back, or let the table follow with on_schema_change=warn or =sync"));
+    errors.push_back(about(request, Code::W4201, what,
+                           "change the query back, or let the table follow with on_schema_change=warn or =sync"));
     return;
   }
   const Severity severity = request.model.on_schema_change == SchemaChange::Ignore ? Severity::Hint : Severity::Warning;
@@ -119,10 +142,14 @@ void check_missing(const StageRequest& request, const Layout& layout, Diagnostic
   if (request.follows_query || drops) return;
   for (const auto& column : layout.drift.removed)
     if (!column.nullable && !column.default_sql)
-      errors.push_back(about(request, Code::W4203, fmt::format("the query does not return {}, which the table requires (NOT NULL)", column.name), "return the column, or drop its NOT NULL"));
+      errors.push_back(
+          about(request, Code::W4203,
+                fmt::format("the query does not return {}, which the table requires (NOT NULL)", column.name),
+                "return the column, or drop its NOT NULL"));
 }
 
-void place(const StageRequest& request, const duck::Column& raw, const duck::Column& admitted, const std::vector<lake::ColumnState>& target, Layout& layout) {
+void place(const StageRequest& request, const duck::Column& raw, const duck::Column& admitted,
+           const std::vector<lake::ColumnState>& target, Layout& layout) {
   Cell cell{.source = raw.name, .raw_type = raw.type, .name = raw.name, .type = admitted.type};
   lake::ColumnState column{.name = raw.name, .type = admitted.type};
   if (const lake::ColumnState* had = find_column(target, raw.name)) {
@@ -190,17 +217,20 @@ duck::Sql select_list(const Layout& layout, const StageRequest& request, const s
       // Into files only go casts that are exact or raise.
       parts.emplace_back("CAST(result.{} AS {}) AS {}", source, type, name);
     else
-      parts.emplace_back("TRY_CAST(result.{} AS {}) AS {}, CASE WHEN {} THEN CAST(result.{} AS VARCHAR) END AS {}", source, type, name, is_lost(cell), source,
-                         duck::Identifier(lost_prefix + std::to_string(i)));
+      parts.emplace_back("TRY_CAST(result.{} AS {}) AS {}, CASE WHEN {} THEN CAST(result.{} AS VARCHAR) END AS {}",
+                         source, type, name, is_lost(cell), source, duck::Identifier(lost_prefix + std::to_string(i)));
   }
-  if (!request.partition.empty()) parts.emplace_back("{} AS {}", duck::Literal(request.partition), duck::Identifier(std::string(lake::kPartitionColumn)));
+  if (!request.partition.empty())
+    parts.emplace_back("{} AS {}", duck::Literal(request.partition),
+                       duck::Identifier(std::string(lake::kPartitionColumn)));
   return duck::Sql::join(parts, ", ");
 }
 
 std::string hive_encoded(std::string_view value) {
   std::string encoded;
   for (const unsigned char c : value) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '_' || c == '.' || c == '~';
     if (plain)
       encoded += static_cast<char>(c);
     else
@@ -212,11 +242,17 @@ std::string hive_encoded(std::string_view value) {
 Result<void> check_partition_value(const StageRequest& request) {
   if (!request.model.partitioning) return {};
   if (request.partition == "__HIVE_DEFAULT_PARTITION__")
-    return fail(about(request, Code::W4106, "__HIVE_DEFAULT_PARTITION__ is not a partition value: a lake would read it back as NULL", "give the partition another name"));
+    return fail(about(request, Code::W4106,
+                      "__HIVE_DEFAULT_PARTITION__ is not a partition value: a lake would read it back as NULL",
+                      "give the partition another name"));
   if (request.partition.empty())
-    return fail(about(request, Code::W4106, "the partition value is empty", "a partition is named by a text that is not NULL and not empty"));
+    return fail(about(request, Code::W4106, "the partition value is empty",
+                      "a partition is named by a text that is not NULL and not empty"));
   if (const std::size_t size = hive_encoded(request.partition).size(); size > kLongestPartitionValue)
-    return fail(about(request, Code::W4106, fmt::format("the partition value takes {} bytes as the name of a folder, {} at most", size, kLongestPartitionValue), "shorten it, for example by a hash"));
+    return fail(about(request, Code::W4106,
+                      fmt::format("the partition value takes {} bytes as the name of a folder, {} at most", size,
+                                  kLongestPartitionValue),
+                      "shorten it, for example by a hash"));
   return {};
 }
 

@@ -1,4 +1,5 @@
-// What happens to each column of a result on its way into the stage: its name, its type, the cast that brings it there and the proof it needs.
+// What happens to each column of a result on its way into the stage: its name, its type, the cast that brings it there
+// and the proof it needs.
 #pragma once
 
 #include <string>
@@ -35,12 +36,12 @@ struct Layout {
 };
 
 /// Judges the names and types of a result and decides what each column becomes. Pure.
-/// Errors: W4101 a type that a lake cannot hold, W4104 duplicate names, W4105 a reserved name, W4201 drift under on_schema_change=fail,
-/// W4203 a column that the target requires is missing.
+/// Errors: W4101 a type that a lake cannot hold, W4104 duplicate names, W4105 a reserved name, W4201 drift under
+/// on_schema_change=fail, W4203 a column that the target requires is missing.
 Result<Layout> lay_out(const StageRequest& request, const std::vector<duck::Column>& result);
 
-/// The columns of the query placed in the stage, from a relation called "result". `lost_prefix` names the proof columns; empty: no proofs,
-/// which requires that every cast is exact or raises.
+/// The columns of the query placed in the stage, from a relation called "result". `lost_prefix` names the proof
+/// columns; empty: no proofs, which requires that every cast is exact or raises.
 duck::Sql select_list(const Layout& layout, const StageRequest& request, const std::string& lost_prefix);
 /// True where `cell`'s value in relation "result" does not survive its cast.
 duck::Sql is_lost(const Cell& cell);

@@ -1,5 +1,6 @@
-// Computing one slice: the model's query runs once, its types pass the gate and are brought to the target's, and its rows lie in a stage
-// that nobody sees: a table of the memory database, or Parquet files already in the target's folder.
+// Computing one slice: the model's query runs once, its types pass the gate and are brought to the target's, and its
+// rows lie in a stage that nobody sees: a table of the memory database, or Parquet files already in the target's
+// folder.
 #pragma once
 
 #include <map>
@@ -49,7 +50,9 @@ struct Drift {
   std::vector<std::pair<std::string, std::string>> renamed_case;
   /// One removed and one added of the same type: likely a rename, from -> to.
   std::optional<std::pair<std::string, std::string>> likely_rename;
-  bool any() const { return !added.empty() || !removed.empty() || !retyped.empty() || reordered || !renamed_case.empty(); }
+  bool any() const {
+    return !added.empty() || !removed.empty() || !retyped.empty() || reordered || !renamed_case.empty();
+  }
 };
 
 struct StageRequest {
@@ -77,7 +80,8 @@ struct StageRequest {
 };
 
 struct Stage {
-  /// SELECT-able: `FROM <relation>`; columns as `columns`, with the partition column last when the slice is a partition.
+  /// SELECT-able: `FROM <relation>`; columns as `columns`, with the partition column last when the slice is a
+  /// partition.
   duck::Sql relation;
   /// Name of the table or view of the memory database behind `relation`.
   duck::TableName table;
@@ -93,9 +97,10 @@ struct Stage {
 };
 
 /// Runs setup and query on `connection` (the step's own, inside its read transaction) and leaves the stage.
-/// Errors: W4001 the engine refused or failed (placed on the user's line), W4002 out of memory (names the setting), W4003 refused function in the bound
-/// plan, W41xx a type that a lake cannot hold (column, cast to use), W4201 drift under on_schema_change=fail, W4202 values that do not survive
-/// the cast to the target's type (with a sample), W4203 NULL in a NOT NULL column, W4104 duplicate column names, W4105 reserved column.
+/// Errors: W4001 the engine refused or failed (placed on the user's line), W4002 out of memory (names the setting),
+/// W4003 refused function in the bound plan, W41xx a type that a lake cannot hold (column, cast to use), W4201 drift
+/// under on_schema_change=fail, W4202 values that do not survive the cast to the target's type (with a sample), W4203
+/// NULL in a NOT NULL column, W4104 duplicate column names, W4105 reserved column.
 Result<Stage> compute(duck::Connection& connection, const StageRequest& request);
 
 /// Fills sum and sum_of_hashes. Runs on a clean connection, so that no user macro can shadow an aggregate.

@@ -10,7 +10,8 @@
 namespace weir::build {
 namespace {
 
-// A reader of DuckDB's spelling: NAME, NAME(1,2), STRUCT("a" INTEGER, …), MAP(K, V), each followed by any number of [] and [n].
+// A reader of DuckDB's spelling: NAME, NAME(1,2), STRUCT("a" INTEGER, …), MAP(K, V), each followed by any number of []
+// and [n].
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -50,7 +51,8 @@ class Reader {
   std::string read_word() {
     if (peek() == '"') return read_quoted();
     std::string word;
-    while (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '_' || (peek() & 0x80) != 0) word += text_[at_++];
+    while (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '_' || (peek() & 0x80) != 0)
+      word += text_[at_++];
     return word;
   }
 
@@ -183,10 +185,14 @@ std::optional<Whole> whole(const Type& type) {
 
 int digits_of(const Whole& number) {
   switch (number.bits) {
-    case 8: return 3;
-    case 16: return 5;
-    case 32: return 10;
-    default: return number.is_signed ? 19 : 20;
+    case 8:
+      return 3;
+    case 16:
+      return 5;
+    case 32:
+      return 10;
+    default:
+      return number.is_signed ? 19 : 20;
   }
 }
 
@@ -227,13 +233,15 @@ bool fits(const Type& from, const Type& to, bool fields_may_be_added) {
   if (const auto number = whole(from)) return whole_fits(*number, to);
   if (from.name == "FLOAT") return to.name == "DOUBLE";
   if (from.name == "DECIMAL" && to.name == "DECIMAL") {
-    return to.parameters[1] >= from.parameters[1] && to.parameters[0] - to.parameters[1] >= from.parameters[0] - from.parameters[1];
+    return to.parameters[1] >= from.parameters[1] &&
+           to.parameters[0] - to.parameters[1] >= from.parameters[0] - from.parameters[1];
   }
   if (const auto scale = timestamp_scale(from)) {
     const auto other = timestamp_scale(to);
     return other && *scale <= *other;
   }
-  if (from.name == "LIST" && to.name == "LIST") return fits(from.children[0].second, to.children[0].second, fields_may_be_added);
+  if (from.name == "LIST" && to.name == "LIST")
+    return fits(from.children[0].second, to.children[0].second, fields_may_be_added);
   if (from.name == "STRUCT" && to.name == "STRUCT") return fields_fit(from, to, fields_may_be_added);
   return false;
 }
@@ -248,7 +256,8 @@ std::string to_text(const Type& type) {
   std::string text = type.name == "NULL" ? "\"NULL\"" : type.name;
   if (type.children.empty() && type.parameters.empty()) return text;
   text += '(';
-  for (std::size_t i = 0; i < type.parameters.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(type.parameters[i]);
+  for (std::size_t i = 0; i < type.parameters.size(); ++i)
+    text += (i > 0 ? "," : "") + std::to_string(type.parameters[i]);
   for (std::size_t i = 0; i < type.children.size(); ++i) {
     if (i > 0) text += ", ";
     if (type.name != "MAP") text += duck::quote_identifier(type.children[i].first) + " ";
@@ -272,7 +281,8 @@ Type without_huge(const Type& type) {
 }
 
 bool contains(const Type& type, std::string_view name) {
-  return type.name == name || std::any_of(type.children.begin(), type.children.end(), [&](const auto& child) { return contains(child.second, name); });
+  return type.name == name || std::any_of(type.children.begin(), type.children.end(),
+                                          [&](const auto& child) { return contains(child.second, name); });
 }
 
 bool is_lossless_cast(const Type& from, const Type& to) { return fits(from, to, false); }
@@ -287,6 +297,8 @@ bool is_lossless_widening(const std::string& from, const std::string& to) {
   return before != after && fits(before, after, true);
 }
 
-bool has_bounds(const Type& type) { return whole(type) || timestamp_scale(type) || type.name == "DECIMAL" || type.name == "DATE"; }
+bool has_bounds(const Type& type) {
+  return whole(type) || timestamp_scale(type) || type.name == "DECIMAL" || type.name == "DATE";
+}
 
 }  // namespace weir::build

@@ -1,7 +1,7 @@
 #include "build/work.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "build/names.h"
@@ -20,7 +20,8 @@ std::string shown(std::string value) {
 
 bool is_plain_name(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c >= 0x80; });
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c >= 0x80; });
 }
 
 // True if the outermost SELECT has an expression without alias that is neither a column nor a star.
@@ -39,7 +40,12 @@ bool has_unnamed_expression(const nlohmann::json& tree) {
 }  // namespace
 
 Diagnostic Work::about(Code code, std::string message, std::string hint) const {
-  return {code, Severity::Error, std::move(message), request.model.source->path, request.model.script.statements.empty() ? Span{} : request.model.result().span, std::move(hint)};
+  return {code,
+          Severity::Error,
+          std::move(message),
+          request.model.source->path,
+          request.model.script.statements.empty() ? Span{} : request.model.result().span,
+          std::move(hint)};
 }
 
 Diagnostic Work::warning(Code code, std::string message) const {
@@ -49,10 +55,13 @@ Diagnostic Work::warning(Code code, std::string message) const {
 }
 
 bool Work::may_show(const std::string& column) const {
-  return request.samples && std::none_of(request.private_columns.begin(), request.private_columns.end(), [&](const auto& hidden) { return same_name(hidden, column); });
+  return request.samples && std::none_of(request.private_columns.begin(), request.private_columns.end(),
+                                         [&](const auto& hidden) { return same_name(hidden, column); });
 }
 
-std::string Work::one_value(const std::string& column, const std::string& value) const { return may_show(column) ? ", for example " + shown(value) : ""; }
+std::string Work::one_value(const std::string& column, const std::string& value) const {
+  return may_show(column) ? ", for example " + shown(value) : "";
+}
 
 std::string Work::sample_text(const duck::Rows& sample) const {
   if (!request.samples || sample.size() == 0) return "";
@@ -63,14 +72,21 @@ std::string Work::sample_text(const duck::Rows& sample) const {
 
 Diagnostic Work::lost_values(const Cell& cell, std::int64_t count, const duck::Rows& sample) const {
   const std::string values = may_show(cell.source) ? sample_text(sample) : "";
-  return about(Code::W4202, fmt::format("{} of {} {} not survive the cast from {} to {}{}", count == 1 ? "1 value" : fmt::format("{} values", count), cell.source, count == 1 ? "does" : "do", cell.raw_type, cell.type, values),
-               fmt::format("cast or round {} in the query, so that the loss is yours and not silent", duck::quote_identifier(cell.source)));
+  return about(Code::W4202,
+               fmt::format("{} of {} {} not survive the cast from {} to {}{}",
+                           count == 1 ? "1 value" : fmt::format("{} values", count), cell.source,
+                           count == 1 ? "does" : "do", cell.raw_type, cell.type, values),
+               fmt::format("cast or round {} in the query, so that the loss is yours and not silent",
+                           duck::quote_identifier(cell.source)));
 }
 
 duck::Sql sample_columns(const Layout& layout, const StageRequest& request) {
   std::vector<std::string> names;
   for (const Cell& cell : layout.cells)
-    if (std::none_of(request.private_columns.begin(), request.private_columns.end(), [&](const auto& hidden) { return same_name(hidden, cell.name); }) || cell.is_required) names.push_back(cell.name);
+    if (std::none_of(request.private_columns.begin(), request.private_columns.end(),
+                     [&](const auto& hidden) { return same_name(hidden, cell.name); }) ||
+        cell.is_required)
+      names.push_back(cell.name);
   return duck::Sql::names(names);
 }
 
@@ -79,10 +95,13 @@ Result<void> note_unnamed(Work& work, const std::vector<duck::Column>& result, D
   for (const auto& column : result)
     if (!is_plain_name(column.name)) suspects.push_back(column.name);
   if (suspects.empty()) return {};
-  auto tree = work.connection.query(duck::Sql("SELECT CAST(system.main.json_serialize_sql({}) AS VARCHAR)", duck::Literal(work.request.query.text())));
+  auto tree = work.connection.query(duck::Sql("SELECT CAST(system.main.json_serialize_sql({}) AS VARCHAR)",
+                                              duck::Literal(work.request.query.text())));
   if (!tree) return work.failed(tree.error(), work.request.query, std::nullopt);
   if (!has_unnamed_expression(nlohmann::json::parse(tree->text(0, 0), nullptr, false))) return {};
-  for (const auto& name : suspects) notes.push_back(work.warning(Code::W4102, fmt::format("the query does not name the column {}: give it a name with AS", name)));
+  for (const auto& name : suspects)
+    notes.push_back(
+        work.warning(Code::W4102, fmt::format("the query does not name the column {}: give it a name with AS", name)));
   return {};
 }
 

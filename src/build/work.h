@@ -19,7 +19,8 @@ struct Work {
   std::optional<duck::TableName> raw;
   std::string lost_prefix;
 
-  /// Explains a failure of a statement that holds `sql` behind `before` bytes of ours; nothing: its position means nothing to the user.
+  /// Explains a failure of a statement that holds `sql` behind `before` bytes of ours; nothing: its position means
+  /// nothing to the user.
   Failed failed(const duck::Failure& failure, const parse::Spliced& sql, std::optional<std::size_t> before) const;
   Diagnostic about(Code code, std::string message, std::string hint = {}) const;
   Diagnostic warning(Code code, std::string message) const;

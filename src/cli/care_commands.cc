@@ -21,7 +21,8 @@ Exit new_data_test(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   // The positionals are `folder model`: with --data-test NAME the first of them is the model.
-  const auto made = ops::init_data_test(*workspace, *args.text("data-test"), args.text("model").value_or(args.text("folder", "")));
+  const auto made =
+      ops::init_data_test(*workspace, *args.text("data-test"), args.text("model").value_or(args.text("folder", "")));
   if (!made) return refuse(made.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     streams.out << nlohmann::json{{"file", made->file}, {"line", made->line}}.dump() << "\n";
@@ -55,7 +56,8 @@ std::string completer(const std::string& completes) {
 std::string patterns_of(const std::string& command, const Option& option) {
   std::string patterns;
   std::istringstream names(option.names);
-  for (std::string name; std::getline(names, name, ',');) patterns += fmt::format("{}{}:{}", patterns.empty() ? "" : "|", command, name);
+  for (std::string name; std::getline(names, name, ',');)
+    patterns += fmt::format("{}{}:{}", patterns.empty() ? "" : "|", command, name);
   return patterns;
 }
 
@@ -65,7 +67,9 @@ std::string bash_completion() {
   std::string words;
   std::string positionals;
   const auto add_value = [&values](const std::string& command, const Option& option) {
-    if (option.names[0] == '-' && option.kind != Kind::Flag) values += fmt::format("    {}) COMPREPLY=($({})); return ;;\n", patterns_of(command, option), completer(option.completes));
+    if (option.names[0] == '-' && option.kind != Kind::Flag)
+      values += fmt::format("    {}) COMPREPLY=($({})); return ;;\n", patterns_of(command, option),
+                            completer(option.completes));
   };
   for (const Command& command : commands()) {
     const std::string first = first_word(command);
@@ -74,8 +78,10 @@ std::string bash_completion() {
     std::string positional;
     for (const Option& option : command.options) {
       add_value(first, option);
-      if (option.names[0] == '-') options.insert("--" + key_of(option));
-      else if (positional.empty()) positional = completer(option.completes);
+      if (option.names[0] == '-')
+        options.insert("--" + key_of(option));
+      else if (positional.empty())
+        positional = completer(option.completes);
     }
     for (const Option& option : common_options()) options.insert("--" + key_of(option));
     words += fmt::format("    {}) words=$'{}' ;;\n", first, lines_of(options));
@@ -123,7 +129,9 @@ complete -o filenames -F _weir weir
                      with_value, values, lines_of(names), words, positionals);
 }
 
-std::string zsh_completion() { return "#compdef weir\nautoload -U +X bashcompinit && bashcompinit\n" + bash_completion(); }
+std::string zsh_completion() {
+  return "#compdef weir\nautoload -U +X bashcompinit && bashcompinit\n" + bash_completion();
+}
 
 std::string fish_completion() {
   std::string script = "complete -c weir -f\n";
@@ -132,7 +140,9 @@ std::string fish_completion() {
     const std::string first = name.substr(0, name.find(' '));
     script += fmt::format("complete -c weir -n __fish_use_subcommand -a {} -d '{}'\n", first, command.summary);
     for (const Option& option : command.options)
-      if (option.names[0] == '-') script += fmt::format("complete -c weir -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n", first, key_of(option), option.help);
+      if (option.names[0] == '-')
+        script += fmt::format("complete -c weir -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n", first,
+                              key_of(option), option.help);
   }
   return script;
 }
@@ -149,7 +159,11 @@ Exit init_command(const Args& args, Streams& streams) {
     return Exit::Done;
   }
   for (const std::string& file : *made) streams.out << "made " << file << "\n";
-  if (!args.flag("quiet")) streams.out << fmt::format("now: {}weir run\n", folder == "." ? "" : fmt::format("cd {} && ", folder.find(' ') == std::string::npos ? folder : "'" + folder + "'"));
+  if (!args.flag("quiet"))
+    streams.out << fmt::format(
+        "now: {}weir run\n",
+        folder == "." ? ""
+                      : fmt::format("cd {} && ", folder.find(' ') == std::string::npos ? folder : "'" + folder + "'"));
   return Exit::Done;
 }
 
@@ -161,9 +175,11 @@ Exit doctor_command(const Args& args, Streams& streams) {
   nlohmann::json list = nlohmann::json::array();
   for (const ops::Finding& finding : findings) {
     all_good = all_good && finding.is_good;
-    list.push_back({{"what", finding.what}, {"good", finding.is_good}, {"found", finding.found}, {"advice", finding.advice}});
+    list.push_back(
+        {{"what", finding.what}, {"good", finding.is_good}, {"found", finding.found}, {"advice", finding.advice}});
     if (args.flag("json")) continue;
-    streams.out << (finding.is_good ? paint(streams, Color::Good, "✓") : paint(streams, Color::Bad, "✗")) << " " << finding.what << ": " << finding.found << "\n";
+    streams.out << (finding.is_good ? paint(streams, Color::Good, "✓") : paint(streams, Color::Bad, "✗")) << " "
+                << finding.what << ": " << finding.found << "\n";
     if (!finding.advice.empty()) streams.out << "    " << finding.advice << "\n";
   }
   if (args.flag("json")) streams.out << nlohmann::json{{"findings", list}}.dump(2) << "\n";
@@ -177,7 +193,11 @@ Exit state_rebuild_command(const Args& args, Streams& streams) {
   const auto rebuilt = ops::rebuild_state(*workspace, progress, stop_requested());
   if (!rebuilt) return refuse(rebuilt.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
-    streams.out << nlohmann::json{{"commits", rebuilt->commits}, {"slices", rebuilt->slices}, {"only_in_state", rebuilt->only_in_state}}.dump(2) << "\n";
+    streams.out << nlohmann::json{{"commits", rebuilt->commits},
+                                  {"slices", rebuilt->slices},
+                                  {"only_in_state", rebuilt->only_in_state}}
+                       .dump(2)
+                << "\n";
     return Exit::Done;
   }
   streams.out << fmt::format("{} from {}\n", counted(rebuilt->slices, "slice"), counted(rebuilt->commits, "commit"));
@@ -187,9 +207,12 @@ Exit state_rebuild_command(const Args& args, Streams& streams) {
 
 Exit completion_command(const Args& args, Streams& streams) {
   const std::string shell = args.text("shell", "bash");
-  if (shell == "bash") streams.out << bash_completion();
-  else if (shell == "zsh") streams.out << zsh_completion();
-  else if (shell == "fish") streams.out << fish_completion();
+  if (shell == "bash")
+    streams.out << bash_completion();
+  else if (shell == "zsh")
+    streams.out << zsh_completion();
+  else if (shell == "fish")
+    streams.out << fish_completion();
   else {
     streams.err << fmt::format("error: no completion for {}\nhint: bash, zsh or fish\n", shell);
     return Exit::Misuse;

@@ -1,5 +1,5 @@
-// A command is a value in an explicit table: its name, its options as data, its examples, and a function from arguments to an exit code.
-// Help, parsing, shell completion and documentation are all made from the same table.
+// A command is a value in an explicit table: its name, its options as data, its examples, and a function from arguments
+// to an exit code. Help, parsing, shell completion and documentation are all made from the same table.
 #pragma once
 
 #include <map>
@@ -43,7 +43,9 @@ class Args {
     if (found == lists.end() || found->second.empty()) return std::nullopt;
     return found->second.back();
   }
-  std::string text(const std::string& name, const std::string& otherwise) const { return text(name).value_or(otherwise); }
+  std::string text(const std::string& name, const std::string& otherwise) const {
+    return text(name).value_or(otherwise);
+  }
   std::vector<std::string> list(const std::string& name) const {
     const auto found = lists.find(name);
     return found == lists.end() ? std::vector<std::string>{} : found->second;

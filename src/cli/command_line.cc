@@ -26,7 +26,9 @@ std::string whole_number(const std::string& text) {
 void declare(Bound& bound, const Option& option) {
   const std::string key = key_of(option);
   switch (option.kind) {
-    case Kind::Flag: bound.app->add_flag(option.names, bound.flags[key], option.help); return;
+    case Kind::Flag:
+      bound.app->add_flag(option.names, bound.flags[key], option.help);
+      return;
     case Kind::Text:
     case Kind::Number: {
       auto* added = bound.app->add_option(option.names, bound.lists[key], option.help)->expected(1);
@@ -128,7 +130,9 @@ Exit misuse(const std::vector<std::string>& words, const std::string& what, Stre
   }
   for (const std::string& word : words) {
     if (command == nullptr || !word.starts_with("--") || word.size() == 2) continue;
-    if (option_spelled(command->options, word) != nullptr || option_spelled(common_options(), word) != nullptr || word == "--help") continue;
+    if (option_spelled(command->options, word) != nullptr || option_spelled(common_options(), word) != nullptr ||
+        word == "--help")
+      continue;
     wrong = word.substr(0, word.find('='));
     message = std::string("weir ") + command->name + " has no option " + wrong;
     for (const auto* options : {&command->options, &common_options()})
@@ -138,9 +142,12 @@ Exit misuse(const std::vector<std::string>& words, const std::string& what, Stre
   }
   const auto near = text::nearest(wrong, known);
   streams.err << "error: " << message << "\n";
-  if (near) streams.err << "hint: did you mean `" << *near << "`?\n";
-  else if (command != nullptr) streams.err << "hint: `weir " << command->name << " --help` lists its options\n";
-  else streams.err << "hint: `weir --help` lists the commands\n";
+  if (near)
+    streams.err << "hint: did you mean `" << *near << "`?\n";
+  else if (command != nullptr)
+    streams.err << "hint: `weir " << command->name << " --help` lists its options\n";
+  else
+    streams.err << "hint: `weir --help` lists the commands\n";
   return Exit::Misuse;
 }
 

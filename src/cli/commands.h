@@ -22,7 +22,8 @@ Exit explain_command(const Args& args, Streams& streams);
 Exit version_command(const Args& args, Streams& streams);
 Exit completion_command(const Args& args, Streams& streams);
 
-/// Turns true at the first Ctrl-C (or SIGTERM); the second one ends the process at once. Installs the handler on first use.
+/// Turns true at the first Ctrl-C (or SIGTERM); the second one ends the process at once. Installs the handler on first
+/// use.
 std::atomic<bool>& stop_requested();
 
 }  // namespace weir::cli

@@ -20,7 +20,8 @@ namespace {
 constexpr std::int64_t kBoxLimit = 1000;
 
 bool is_number(const std::string& type) {
-  static const std::set<std::string> kNumbers = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE"};
+  static const std::set<std::string> kNumbers = {"TINYINT",   "SMALLINT", "INTEGER", "BIGINT",   "HUGEINT", "UTINYINT",
+                                                 "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT",   "DOUBLE"};
   return kNumbers.contains(type) || type.starts_with("DECIMAL");
 }
 
@@ -59,8 +60,9 @@ Exit run_query(ops::Workspace& workspace, const ops::QueryRequest& request, Stre
   return Exit::Done;
 }
 
-/// DuckDB writes to a name, not to our stream. Standard output by its name works for pipes and terminals; a file would be cut there and then
-/// written from its beginning, and a socket cannot be opened at all: for these the result goes through a file of our own.
+/// DuckDB writes to a name, not to our stream. Standard output by its name works for pipes and terminals; a file would
+/// be cut there and then written from its beginning, and a socket cannot be opened at all: for these the result goes
+/// through a file of our own.
 Exit query_to_standard_output(ops::Workspace& workspace, ops::QueryRequest& request, Streams& streams) {
   struct stat output {};
   const bool by_name = ::fstat(STDOUT_FILENO, &output) == 0 && (S_ISFIFO(output.st_mode) || S_ISCHR(output.st_mode));
@@ -70,7 +72,8 @@ Exit query_to_standard_output(ops::Workspace& workspace, ops::QueryRequest& requ
   }
   std::string folder = std::filesystem::temp_directory_path() / "weir-query-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {
-    streams.err << fmt::format("error: cannot make a folder in {}\nhint: set TMPDIR to a folder that may be written\n", std::filesystem::temp_directory_path().string());
+    streams.err << fmt::format("error: cannot make a folder in {}\nhint: set TMPDIR to a folder that may be written\n",
+                               std::filesystem::temp_directory_path().string());
     return Exit::Failed;
   }
   request.output = folder + "/rows";
@@ -90,17 +93,20 @@ Exit query_to_standard_output(ops::Workspace& workspace, ops::QueryRequest& requ
 Exit query_command(const Args& args, Streams& streams) {
   ops::QueryRequest request;
   if (!args.text("sql") && ::isatty(STDIN_FILENO) != 0) {
-    streams.err << "error: `weir query` takes a statement\nhint: weir query \"FROM table\", or - to read it from standard input\n";
+    streams.err << "error: `weir query` takes a statement\nhint: weir query \"FROM table\", or - to read it from "
+                   "standard input\n";
     return Exit::Misuse;
   }
   request.sql = args.text("sql", "-");
-  if (request.sql == "-") request.sql.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  if (request.sql == "-")
+    request.sql.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
   // Opening the project changes the working directory; a file that the user names lies where the user is.
   const auto output = args.text("output");
   if (output) request.output = std::filesystem::absolute(*output).string();
   request.format = args.flag("json") ? "json" : args.text("format", output ? format_of_name(*output) : "box");
   if (output && (request.format.empty() || request.format == "box")) {
-    streams.err << "error: the form of " << *output << " is not known\nhint: name it .csv, .json or .parquet, or add --format\n";
+    streams.err << "error: the form of " << *output
+                << " is not known\nhint: name it .csv, .json or .parquet, or add --format\n";
     return Exit::Misuse;
   }
   auto workspace = ops::Workspace::open(args.text("directory", "."));
@@ -111,7 +117,8 @@ Exit query_command(const Args& args, Streams& streams) {
     if (!request.limit) request.limit = kBoxLimit;
   }
   streams.out.flush();
-  return request.format.empty() || output ? run_query(*workspace, request, streams) : query_to_standard_output(*workspace, request, streams);
+  return request.format.empty() || output ? run_query(*workspace, request, streams)
+                                          : query_to_standard_output(*workspace, request, streams);
 }
 
 Exit history_command(const Args& args, Streams& streams) {
@@ -123,9 +130,11 @@ Exit history_command(const Args& args, Streams& streams) {
   if (args.flag("json")) {
     nlohmann::json versions = nlohmann::json::array();
     for (const lake::VersionRecord& version : history->versions) {
-      nlohmann::json one{{"version", version.version}, {"time", version.time}, {"author", version.author}, {"message", version.message},
-                         {"rows_added", version.rows_added}, {"rows_removed", version.rows_removed}, {"changes", version.changes},
-                         {"at", fmt::format("AT (VERSION => {})", version.version)}};
+      nlohmann::json one{
+          {"version", version.version},       {"time", version.time},
+          {"author", version.author},         {"message", version.message},
+          {"rows_added", version.rows_added}, {"rows_removed", version.rows_removed},
+          {"changes", version.changes},       {"at", fmt::format("AT (VERSION => {})", version.version)}};
       if (!version.extra_info.empty()) one["commit"] = json_of(version.extra_info);
       versions.push_back(std::move(one));
     }
@@ -136,7 +145,8 @@ Exit history_command(const Args& args, Streams& streams) {
   for (const lake::VersionRecord& version : history->versions) {
     const auto commit = nlohmann::json::parse(version.extra_info, nullptr, false);
     const std::string run = commit.is_object() ? commit.value("run", "") : "";
-    rows.push_back({std::to_string(version.version), short_time(version.time), run, grouped(version.rows_added), grouped(version.rows_removed), version.message,
+    rows.push_back({std::to_string(version.version), short_time(version.time), run, grouped(version.rows_added),
+                    grouped(version.rows_removed), version.message,
                     fmt::format("AT (VERSION => {})", version.version)});
   }
   print_table(rows, streams);
@@ -146,15 +156,20 @@ Exit history_command(const Args& args, Streams& streams) {
 Exit status_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  const auto statuses = ops::status(*workspace, args.text("env", "prod"), args.text("asset"), args.text("from"), args.text("to"));
+  const auto statuses =
+      ops::status(*workspace, args.text("env", "prod"), args.text("asset"), args.text("from"), args.text("to"));
   if (!statuses) return refuse(statuses.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     nlohmann::json assets = nlohmann::json::array();
     for (const ops::AssetStatus& asset : *statuses) {
       nlohmann::json slices = nlohmann::json::array();
       for (const ops::SliceStatus& slice : asset.slices) {
-        nlohmann::json one{{"slice", slice.slice}, {"status", slice.status}, {"run", slice.record.run}, {"updated", slice.record.updated},
-                           {"definition", slice.record.fingerprint}, {"tests_passed", slice.record.tests_passed}};
+        nlohmann::json one{{"slice", slice.slice},
+                           {"status", slice.status},
+                           {"run", slice.record.run},
+                           {"updated", slice.record.updated},
+                           {"definition", slice.record.fingerprint},
+                           {"tests_passed", slice.record.tests_passed}};
         if (slice.record.snapshot_id) one["snapshot_id"] = *slice.record.snapshot_id;
         if (slice.record.rows) one["rows"] = *slice.record.rows;
         if (!slice.record.error.empty()) one["error"] = slice.record.error;
@@ -168,8 +183,10 @@ Exit status_command(const Args& args, Streams& streams) {
   std::vector<std::vector<std::string>> rows{{"model", "slice", "status", "rows", "version", "updated", ""}};
   for (const ops::AssetStatus& asset : *statuses) {
     for (const ops::SliceStatus& slice : asset.slices)
-      rows.push_back({asset.model, slice.slice.empty() ? "(whole table)" : slice.slice, slice.status, slice.record.rows ? grouped(*slice.record.rows) : "",
-                      slice.record.snapshot_id ? fmt::format("v{}", *slice.record.snapshot_id) : "", short_time(slice.record.updated),
+      rows.push_back({asset.model, slice.slice.empty() ? "(whole table)" : slice.slice, slice.status,
+                      slice.record.rows ? grouped(*slice.record.rows) : "",
+                      slice.record.snapshot_id ? fmt::format("v{}", *slice.record.snapshot_id) : "",
+                      short_time(slice.record.updated),
                       slice.status == "failed" ? slice.record.error.substr(0, slice.record.error.find('\n')) : ""});
   }
   print_table(rows, streams);

@@ -23,9 +23,17 @@ Exit show_command(const Args& args, Streams& streams) {
   std::vector<std::string> tests;
   for (const Test& test : model.tests) tests.push_back(test.name);
   if (args.flag("json")) {
-    nlohmann::json object{{"model", model.path},        {"file", model.source->path}, {"plane", name_of(model.plane)}, {"strategy", name_of(model.strategy)},
-                          {"key", model.key},           {"tests", tests},             {"reads", shown->reads},         {"definition", shown->fingerprint},
-                          {"duplicates", name_of(model.duplicates)}, {"on_schema_change", name_of(model.on_schema_change)}, {"sql", shown->sql}};
+    nlohmann::json object{{"model", model.path},
+                          {"file", model.source->path},
+                          {"plane", name_of(model.plane)},
+                          {"strategy", name_of(model.strategy)},
+                          {"key", model.key},
+                          {"tests", tests},
+                          {"reads", shown->reads},
+                          {"definition", shown->fingerprint},
+                          {"duplicates", name_of(model.duplicates)},
+                          {"on_schema_change", name_of(model.on_schema_change)},
+                          {"sql", shown->sql}};
     if (model.target) object["asset"] = model.target->uri();
     if (!shown->partition.empty()) object["partition"] = shown->partition;
     streams.out << object.dump(2) << "\n";
@@ -41,7 +49,9 @@ Exit show_command(const Args& args, Streams& streams) {
     line("plane", std::string(name_of(model.plane)));
     line("strategy", model.plane == Plane::Manual ? "" : std::string(name_of(model.strategy)));
     line("key", fmt::format("{}", fmt::join(model.key, ", ")));
-    line("partitioned", model.partitioning ? std::string(calendar::name_of(model.partitioning->kind)) + " " + model.partitioning->tz : "");
+    line("partitioned", model.partitioning
+                            ? std::string(calendar::name_of(model.partitioning->kind)) + " " + model.partitioning->tz
+                            : "");
     line("partition", shown->partition);
     line("reads", fmt::format("{}", fmt::join(shown->reads, ", ")));
     line("tests", fmt::format("{}", fmt::join(tests, ", ")));
@@ -66,16 +76,20 @@ Exit test_command(const Args& args, Streams& streams) {
   nlohmann::ordered_json models = nlohmann::ordered_json::array();
   for (const run::TestedTable& table : *tested) {
     nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
-    const std::string label = table.partition.empty() ? table.model : fmt::format("{} [{}]", table.model, table.partition);
+    const std::string label =
+        table.partition.empty() ? table.model : fmt::format("{} [{}]", table.model, table.partition);
     if (!args.flag("json")) streams.out << label << (table.skipped.empty() ? "" : ": " + table.skipped) << "\n";
     for (const audit::Verdict& verdict : table.verdicts) {
       blocked = blocked || verdict.blocks();
       verdicts.push_back(run::to_json(verdict));
       if (args.flag("json")) continue;
       const bool passed = verdict.status == audit::Verdict::Status::Passed;
-      streams.out << "  " << (passed ? paint(streams, Color::Good, "✓") : paint(streams, Color::Bad, "✗")) << " " << verdict.test;
-      if (!verdict.error.empty()) streams.out << " — " << verdict.error;
-      else if (!passed) streams.out << fmt::format(" — {} violating row(s)", verdict.violating);
+      streams.out << "  " << (passed ? paint(streams, Color::Good, "✓") : paint(streams, Color::Bad, "✗")) << " "
+                  << verdict.test;
+      if (!verdict.error.empty())
+        streams.out << " — " << verdict.error;
+      else if (!passed)
+        streams.out << fmt::format(" — {} violating row(s)", verdict.violating);
       streams.out << "\n";
     }
     nlohmann::ordered_json one{{"model", table.model}, {"asset", table.asset}, {"data_tests", verdicts}};

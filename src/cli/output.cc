@@ -14,14 +14,16 @@ namespace {
 /// What operations call the text of a query.
 constexpr std::string_view kTypedPath = "query";
 
-/// Columns that a character takes on a terminal: none for marks that combine, two for wide scripts and pictures. The ranges are coarse.
+/// Columns that a character takes on a terminal: none for marks that combine, two for wide scripts and pictures. The
+/// ranges are coarse.
 std::size_t width_of(char32_t character) {
   struct Range {
     char32_t first;
     char32_t last;
   };
   static constexpr Range kMarks[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0xFE00, 0xFE0F}};
-  static constexpr Range kWide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  static constexpr Range kWide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+                                    {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
   const auto within = [character](const Range& range) { return character >= range.first && character <= range.last; };
   if (std::any_of(std::begin(kMarks), std::end(kMarks), within)) return 0;
   return std::any_of(std::begin(kWide), std::end(kWide), within) ? 2 : 1;
@@ -50,16 +52,22 @@ std::string printable(const std::string& text) {
   std::string shown;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') shown += "\\n";
-    else if (c == '\t') shown += "\\t";
-    else if (byte < 0x20 || byte == 0x7F) shown += fmt::format("\\x{:02x}", byte);
-    else shown += c;
+    if (c == '\n')
+      shown += "\\n";
+    else if (c == '\t')
+      shown += "\\t";
+    else if (byte < 0x20 || byte == 0x7F)
+      shown += fmt::format("\\x{:02x}", byte);
+    else
+      shown += c;
   }
   return shown;
 }
 
 bool looks_like_a_number(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '-'; }) &&
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '-'; }) &&
          text.find('-', 1) == std::string::npos && text != "-";
 }
 
@@ -81,19 +89,31 @@ void apply_color(const Args& args, Streams& streams) {
   const std::string wish = args.text("color", "auto");
   const char* no_color = std::getenv("NO_COLOR");
   const bool refused = no_color != nullptr && *no_color != '\0';
-  streams.color = wish == "always" || (wish == "auto" && !refused && streams.out_is_terminal && streams.err_is_terminal);
+  streams.color =
+      wish == "always" || (wish == "auto" && !refused && streams.out_is_terminal && streams.err_is_terminal);
 }
 
 std::string paint(const Streams& streams, Color color, const std::string& text) {
   if (!streams.color) return text;
   const char* code = "";
   switch (color) {
-    case Color::Plain: return text;
-    case Color::Good: code = "32"; break;
-    case Color::Bad: code = "31"; break;
-    case Color::Warning: code = "33"; break;
-    case Color::Dim: code = "2"; break;
-    case Color::Bold: code = "1"; break;
+    case Color::Plain:
+      return text;
+    case Color::Good:
+      code = "32";
+      break;
+    case Color::Bad:
+      code = "31";
+      break;
+    case Color::Warning:
+      code = "33";
+      break;
+    case Color::Dim:
+      code = "2";
+      break;
+    case Color::Bold:
+      code = "1";
+      break;
   }
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
@@ -111,7 +131,8 @@ void print(const Diagnostics& diagnostics, const Project* project, Streams& stre
       placed.push_back(found);
       continue;
     }
-    streams.err << paint(streams, found.severity == Severity::Error ? Color::Bad : Color::Warning, std::string(name_of(found.severity)))
+    streams.err << paint(streams, found.severity == Severity::Error ? Color::Bad : Color::Warning,
+                         std::string(name_of(found.severity)))
                 << ": " << found.message << " (" << name_of(found.code) << ")\n";
     if (!found.hint.empty()) streams.err << "hint: " << found.hint << "\n";
   }
@@ -124,7 +145,8 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
   for (const Diagnostic& found : diagnostics) {
     const std::string_view code = name_of(found.code);
     if (found.code == Code::W7010) return Exit::Interrupted;
-    // W00 configuration … W03 references, W20 graph and selection, W80 command line: the project or the command is not valid.
+    // W00 configuration … W03 references, W20 graph and selection, W80 command line: the project or the command is not
+    // valid.
     if (code.starts_with("W00") || code.starts_with("W01") || code.starts_with("W02") || code.starts_with("W03") ||
         code.starts_with("W20") || code.starts_with("W80"))
       exit = Exit::Misuse;
@@ -132,7 +154,8 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
   return exit;
 }
 
-void print_table(const std::vector<std::vector<std::string>>& rows, Streams& streams, const std::vector<bool>* numeric) {
+void print_table(const std::vector<std::vector<std::string>>& rows, Streams& streams,
+                 const std::vector<bool>* numeric) {
   std::vector<std::vector<std::string>> cells = rows;
   std::vector<std::size_t> widths;
   for (auto& row : cells) {
@@ -166,11 +189,14 @@ std::string cut_to(const std::string& text, std::size_t columns) {
 
 std::string grouped(std::int64_t number) {
   std::string text = std::to_string(number < 0 ? -number : number);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
   return number < 0 ? "-" + text : text;
 }
 
-std::string counted(std::int64_t number, const std::string& what) { return grouped(number) + " " + what + (number == 1 ? "" : "s"); }
+std::string counted(std::int64_t number, const std::string& what) {
+  return grouped(number) + " " + what + (number == 1 ? "" : "s");
+}
 
 std::string short_time(const std::string& time) {
   if (time.size() < 20 || time[10] != 'T' || time.back() != 'Z') return time;

@@ -23,14 +23,15 @@ std::string paint(const Streams& streams, Color color, const std::string& text);
 
 /// Prints diagnostics to `err`, each with its source line when the project has the file.
 void print(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed = {});
-/// Prints them and returns the exit code that they call for: 2 for an invalid project or misuse, 3 when interrupted, otherwise 1.
-/// `typed` is the text of the command line that diagnostics without a file are placed in.
+/// Prints them and returns the exit code that they call for: 2 for an invalid project or misuse, 3 when interrupted,
+/// otherwise 1. `typed` is the text of the command line that diagnostics without a file are placed in.
 Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed = {});
 
-/// A plain table: columns padded, the first row bold on terminals, no blanks at the end of lines. Control characters in cells are shown
-/// escaped, so that no value can move the cursor. Numbers stand at the right: in the columns that `numeric` marks, or without it in those
-/// whose cells all look like numbers.
-void print_table(const std::vector<std::vector<std::string>>& rows, Streams& streams, const std::vector<bool>* numeric = nullptr);
+/// A plain table: columns padded, the first row bold on terminals, no blanks at the end of lines. Control characters in
+/// cells are shown escaped, so that no value can move the cursor. Numbers stand at the right: in the columns that
+/// `numeric` marks, or without it in those whose cells all look like numbers.
+void print_table(const std::vector<std::vector<std::string>>& rows, Streams& streams,
+                 const std::vector<bool>* numeric = nullptr);
 
 /// The beginning of a text that fits into so many columns of a terminal, with `…` in place of what was cut.
 std::string cut_to(const std::string& text, std::size_t columns);

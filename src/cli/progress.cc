@@ -16,13 +16,18 @@ constexpr std::size_t kMostLiveLines = 8;
 
 std::string mark_of(const run::StepReport& step, const Streams& streams) {
   switch (step.status) {
-    case Status::Materialized: return paint(streams, Color::Good, "✓");
-    case Status::Unchanged: return paint(streams, Color::Good, "=");
-    case Status::Fresh: return paint(streams, Color::Dim, "·");
+    case Status::Materialized:
+      return paint(streams, Color::Good, "✓");
+    case Status::Unchanged:
+      return paint(streams, Color::Good, "=");
+    case Status::Fresh:
+      return paint(streams, Color::Dim, "·");
     case Status::Skipped:
-    case Status::Gated: return paint(streams, Color::Warning, "-");
+    case Status::Gated:
+      return paint(streams, Color::Warning, "-");
     case Status::Failed:
-    case Status::Cancelled: return paint(streams, Color::Bad, "✗");
+    case Status::Cancelled:
+      return paint(streams, Color::Bad, "✗");
   }
   return " ";
 }
@@ -45,7 +50,8 @@ std::string counts_text(const publish::Counts& counts) {
 
 std::string tests_text(const std::vector<audit::Verdict>& tests) {
   if (tests.empty()) return {};
-  const auto bad = std::count_if(tests.begin(), tests.end(), [](const audit::Verdict& v) { return v.status != audit::Verdict::Status::Passed; });
+  const auto bad = std::count_if(tests.begin(), tests.end(),
+                                 [](const audit::Verdict& v) { return v.status != audit::Verdict::Status::Passed; });
   const std::string all = fmt::format("{} test{}", tests.size(), tests.size() == 1 ? "" : "s");
   return bad == 0 ? all : fmt::format("{} ({} not passed)", all, bad);
 }
@@ -76,7 +82,8 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   if (done && step.rows) line += fmt::format("  {}{}", counted(*step.rows, "row"), counts_text(step.counts));
   if (done && step.snapshot_id) line += fmt::format("  v{}", *step.snapshot_id);
   if (!tests_text(step.tests).empty()) line += "  " + tests_text(step.tests);
-  if (!done && step.status != Status::Failed && !step.reason.empty()) line += paint(streams, Color::Dim, "  " + step.reason);
+  if (!done && step.status != Status::Failed && !step.reason.empty())
+    line += paint(streams, Color::Dim, "  " + step.reason);
   const std::int64_t ms = step.ms.wait + step.ms.compute + step.ms.audit + step.ms.commit;
   if (step.status == Status::Materialized || step.status == Status::Unchanged || step.status == Status::Failed)
     line += fmt::format("  {:.2f} s", static_cast<double>(ms) / 1000.0);
@@ -90,7 +97,12 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   if (step.status != Status::Failed)
     for (const audit::Verdict& verdict : step.tests)
       if (verdict.status != audit::Verdict::Status::Passed)
-        line += "\n" + indented(fmt::format("! {} — {}", verdict.test, verdict.status == audit::Verdict::Status::Error ? "error: " + (verdict.is_refused ? verdict.error : std::string("it could not be run")) : fmt::format("{} violating row(s), severity {}", verdict.violating, run::name_of(verdict.severity))));
+        line += "\n" + indented(fmt::format(
+                           "! {} — {}", verdict.test,
+                           verdict.status == audit::Verdict::Status::Error
+                               ? "error: " + (verdict.is_refused ? verdict.error : std::string("it could not be run"))
+                               : fmt::format("{} violating row(s), severity {}", verdict.violating,
+                                             run::name_of(verdict.severity))));
   for (const Diagnostic& note : step.notes)
     line += "\n" + indented(fmt::format("{} {}: {}", name_of(note.severity), name_of(note.code), note.message));
   return line;
@@ -121,7 +133,8 @@ void Progress::step_started(const std::string& label) {
 void Progress::step_ended(const run::StepReport& step) {
   const std::lock_guard lock(mutex_);
   if (events_) {
-    streams_.out << nlohmann::ordered_json{{"event", "step_ended"}, {"step", run::to_json(step)}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+    streams_.out << nlohmann::ordered_json{{"event", "step_ended"}, {"step", run::to_json(step)}}.dump(
+                        -1, ' ', false, nlohmann::json::error_handler_t::replace)
                  << std::endl;
     return;
   }
@@ -140,7 +153,8 @@ void Progress::tick(const std::vector<Running>& running, std::size_t ended, std:
   for (const Running& step : running) {
     if (live_lines_ == kMostLiveLines) break;
     const std::string share = step.share ? fmt::format(" {:3.0f} %", *step.share * 100) : std::string();
-    const std::string line = fmt::format("  … {}  {}{}  {:.1f} s  ({} of {})", step.label, step.doing, share, step.seconds, ended, total);
+    const std::string line =
+        fmt::format("  … {}  {}{}  {:.1f} s  ({} of {})", step.label, step.doing, share, step.seconds, ended, total);
     streams_.err << paint(streams_, Color::Dim, cut_to(line, columns)) << "\n";
     ++live_lines_;
   }

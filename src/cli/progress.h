@@ -1,4 +1,5 @@
-// What a run shows while it goes on: one live line per running step on a terminal, and a settled line per finished one everywhere.
+// What a run shows while it goes on: one live line per running step on a terminal, and a settled line per finished one
+// everywhere.
 #pragma once
 
 #include <mutex>

@@ -24,7 +24,8 @@ text::SourceText sources_of(const Project& project) {
 }
 
 std::size_t count(const Diagnostics& all, Severity severity) {
-  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [=](const Diagnostic& d) { return d.severity == severity; }));
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [=](const Diagnostic& d) { return d.severity == severity; }));
 }
 
 }  // namespace
@@ -37,8 +38,11 @@ Exit check_command(const Args& args, Streams& streams) {
   const Project& project = *workspace->loaded();
   const std::size_t errors = count(*checked, Severity::Error);
   if (args.flag("json")) {
-    streams.out << nlohmann::json{{"models", project.models.size()}, {"errors", errors}, {"warnings", count(*checked, Severity::Warning)},
-                                  {"diagnostics", text::render_json(*checked, sources_of(project))}}.dump(2)
+    streams.out << nlohmann::json{{"models", project.models.size()},
+                                  {"errors", errors},
+                                  {"warnings", count(*checked, Severity::Warning)},
+                                  {"diagnostics", text::render_json(*checked, sources_of(project))}}
+                       .dump(2)
                 << "\n";
   } else {
     print(*checked, &project, streams);
@@ -60,7 +64,11 @@ Exit ls_command(const Args& args, Streams& streams) {
   if (args.flag("json")) {
     nlohmann::json models = nlohmann::json::array();
     for (const Model* model : *listed) {
-      nlohmann::json one{{"model", model->path}, {"file", model->source->path}, {"plane", name_of(model->plane)}, {"strategy", name_of(model->strategy)}, {"tags", model->tags}};
+      nlohmann::json one{{"model", model->path},
+                         {"file", model->source->path},
+                         {"plane", name_of(model->plane)},
+                         {"strategy", name_of(model->strategy)},
+                         {"tags", model->tags}};
       if (model->target) one["asset"] = model->target->uri();
       if (model->partitioning) one["partitioned"] = calendar::name_of(model->partitioning->kind);
       one["tests"] = model->tests.size();
@@ -73,7 +81,8 @@ Exit ls_command(const Args& args, Streams& streams) {
   for (const Model* model : *listed) {
     std::string strategy = model->plane == Plane::Manual ? std::string() : std::string(name_of(model->strategy));
     if (model->partitioning) strategy += fmt::format(" {}", calendar::name_of(model->partitioning->kind));
-    rows.push_back({model->path, std::string(name_of(model->plane)), strategy, model->target ? model->target->uri() : ""});
+    rows.push_back(
+        {model->path, std::string(name_of(model->plane)), strategy, model->target ? model->target->uri() : ""});
   }
   print_table(rows, streams);
   return Exit::Done;
@@ -82,7 +91,8 @@ Exit ls_command(const Args& args, Streams& streams) {
 Exit explain_command(const Args& args, Streams& streams) {
   auto wanted = args.text("code");
   if (wanted) {
-    std::transform(wanted->begin(), wanted->end(), wanted->begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::transform(wanted->begin(), wanted->end(), wanted->begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (wanted->find_first_not_of("0123456789") == std::string::npos) wanted = fmt::format("W{:0>4}", *wanted);
   }
   bool found = false;
@@ -90,9 +100,12 @@ Exit explain_command(const Args& args, Streams& streams) {
   for (const Code code : all_codes()) {
     if (wanted && name_of(code) != *wanted) continue;
     found = true;
-    if (args.flag("json")) all.push_back({{"code", name_of(code)}, {"title", title_of(code)}, {"explanation", explanation_of(code)}});
-    else if (wanted) streams.out << fmt::format("{}: {}\n\n{}\n", name_of(code), title_of(code), explanation_of(code));
-    else streams.out << fmt::format("{}  {}\n", name_of(code), title_of(code));
+    if (args.flag("json"))
+      all.push_back({{"code", name_of(code)}, {"title", title_of(code)}, {"explanation", explanation_of(code)}});
+    else if (wanted)
+      streams.out << fmt::format("{}: {}\n\n{}\n", name_of(code), title_of(code), explanation_of(code));
+    else
+      streams.out << fmt::format("{}  {}\n", name_of(code), title_of(code));
   }
   if (!found) {
     streams.err << fmt::format("error: there is no code {}\nhint: `weir explain` lists all codes\n", *wanted);

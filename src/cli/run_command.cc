@@ -41,9 +41,12 @@ ops::RunRequest request_of(const Args& args) {
 
 std::string_view word_of(plan::Action action) {
   switch (action) {
-    case plan::Action::Build: return "build";
-    case plan::Action::Fresh: return "fresh";
-    case plan::Action::Skip: return "skip";
+    case plan::Action::Build:
+      return "build";
+    case plan::Action::Fresh:
+      return "fresh";
+    case plan::Action::Skip:
+      return "skip";
   }
   return "build";
 }
@@ -58,7 +61,8 @@ Exit show_plan(ops::Workspace& workspace, const Args& args, Streams& streams) {
     nlohmann::json one{{"model", step.model->path}, {"action", word_of(step.action)}, {"reason", step.reason}};
     if (!step.slice.empty()) one["partition"] = step.slice;
     order.push_back(std::move(one));
-    const std::string label = step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
+    const std::string label =
+        step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
     rows.push_back({fmt::format("{:>4}", step.id + 1), label, std::string(word_of(step.action)), step.reason});
   }
   if (args.flag("json")) {
@@ -74,7 +78,8 @@ Exit show_plan(ops::Workspace& workspace, const Args& args, Streams& streams) {
 bool confirmed(const Args& args, Streams& streams) {
   if (!args.flag("full-refresh") || args.flag("yes")) return true;
   if (!::isatty(STDIN_FILENO)) {
-    streams.err << "error: --full-refresh drops what the selected tables hold\nhint: add --yes to say that this is meant\n";
+    streams.err
+        << "error: --full-refresh drops what the selected tables hold\nhint: add --yes to say that this is meant\n";
     return false;
   }
   streams.err << "--full-refresh drops what the selected tables hold, histories included. Go on? [y/N] " << std::flush;
@@ -122,9 +127,16 @@ Exit run_command(const Args& args, Streams& streams) {
   print(outcome->report.notes, workspace->loaded(), streams);
   for (const run::StepReport& step : outcome->report.steps)
     if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace->loaded(), streams);
-  if (args.flag("json")) streams.out << run::to_json_text(outcome->report) << "\n";
-  else if (args.flag("events")) streams.out << nlohmann::json{{"event", "run_ended"}, {"run", outcome->report.run}, {"status", outcome->report.status}}.dump() << "\n";
-  else if (!args.flag("quiet")) streams.err << summary_of(outcome->report) << "\n";
+  if (args.flag("json"))
+    streams.out << run::to_json_text(outcome->report) << "\n";
+  else if (args.flag("events"))
+    streams.out << nlohmann::json{{"event", "run_ended"},
+                                  {"run", outcome->report.run},
+                                  {"status", outcome->report.status}}
+                       .dump()
+                << "\n";
+  else if (!args.flag("quiet"))
+    streams.err << summary_of(outcome->report) << "\n";
   if (outcome->report.status == "cancelled") return Exit::Interrupted;
   return outcome->report.status == "done" ? Exit::Done : Exit::Failed;
 }

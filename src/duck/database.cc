@@ -16,26 +16,42 @@ namespace {
 FailureType type_of(duckdb_error_type type) {
   switch (type) {
     case DUCKDB_ERROR_PARSER:
-    case DUCKDB_ERROR_SYNTAX: return FailureType::Parser;
+    case DUCKDB_ERROR_SYNTAX:
+      return FailureType::Parser;
     case DUCKDB_ERROR_BINDER:
     case DUCKDB_ERROR_PARAMETER_NOT_RESOLVED:
-    case DUCKDB_ERROR_PARAMETER_NOT_ALLOWED: return FailureType::Binder;
-    case DUCKDB_ERROR_CATALOG: return FailureType::Catalog;
+    case DUCKDB_ERROR_PARAMETER_NOT_ALLOWED:
+      return FailureType::Binder;
+    case DUCKDB_ERROR_CATALOG:
+      return FailureType::Catalog;
     case DUCKDB_ERROR_CONVERSION:
-    case DUCKDB_ERROR_MISMATCH_TYPE: return FailureType::Conversion;
-    case DUCKDB_ERROR_OUT_OF_RANGE: return FailureType::OutOfRange;
-    case DUCKDB_ERROR_CONSTRAINT: return FailureType::Constraint;
-    case DUCKDB_ERROR_OUT_OF_MEMORY: return FailureType::OutOfMemory;
-    case DUCKDB_ERROR_INTERRUPT: return FailureType::Interrupt;
+    case DUCKDB_ERROR_MISMATCH_TYPE:
+      return FailureType::Conversion;
+    case DUCKDB_ERROR_OUT_OF_RANGE:
+      return FailureType::OutOfRange;
+    case DUCKDB_ERROR_CONSTRAINT:
+      return FailureType::Constraint;
+    case DUCKDB_ERROR_OUT_OF_MEMORY:
+      return FailureType::OutOfMemory;
+    case DUCKDB_ERROR_INTERRUPT:
+      return FailureType::Interrupt;
     case DUCKDB_ERROR_IO:
-    case DUCKDB_ERROR_HTTP: return FailureType::Io;
-    case DUCKDB_ERROR_PERMISSION: return FailureType::Permission;
-    case DUCKDB_ERROR_TRANSACTION: return FailureType::Transaction;
-    case DUCKDB_ERROR_INVALID_INPUT: return FailureType::InvalidInput;
-    case DUCKDB_ERROR_NOT_IMPLEMENTED: return FailureType::NotImplemented;
-    case DUCKDB_ERROR_INTERNAL: return FailureType::Internal;
-    case DUCKDB_ERROR_FATAL: return FailureType::Fatal;
-    default: return FailureType::Other;
+    case DUCKDB_ERROR_HTTP:
+      return FailureType::Io;
+    case DUCKDB_ERROR_PERMISSION:
+      return FailureType::Permission;
+    case DUCKDB_ERROR_TRANSACTION:
+      return FailureType::Transaction;
+    case DUCKDB_ERROR_INVALID_INPUT:
+      return FailureType::InvalidInput;
+    case DUCKDB_ERROR_NOT_IMPLEMENTED:
+      return FailureType::NotImplemented;
+    case DUCKDB_ERROR_INTERNAL:
+      return FailureType::Internal;
+    case DUCKDB_ERROR_FATAL:
+      return FailureType::Fatal;
+    default:
+      return FailureType::Other;
   }
 }
 
@@ -58,16 +74,19 @@ FailureType type_named(const std::string& name) {
   return FailureType::Other;
 }
 
-// Connections have errors_as_json on, so a message is a JSON object, sometimes behind a prefix such as "Binder Error: ".
+// Connections have errors_as_json on, so a message is a JSON object, sometimes behind a prefix such as "Binder Error:
+// ".
 Failure failure_from(const char* raw, FailureType type) {
   Failure failure;
   failure.type = type;
   failure.message = raw == nullptr ? "unknown error" : raw;
   const auto brace = failure.message.find('{');
   if (brace == std::string::npos || brace > 40) return failure;
-  const auto parsed = nlohmann::json::parse(failure.message.begin() + static_cast<std::ptrdiff_t>(brace), failure.message.end(), nullptr, false);
+  const auto parsed = nlohmann::json::parse(failure.message.begin() + static_cast<std::ptrdiff_t>(brace),
+                                            failure.message.end(), nullptr, false);
   if (!parsed.is_object()) return failure;
-  if (const auto kind = parsed.find("exception_type"); kind != parsed.end() && kind->is_string() && type == FailureType::Other)
+  if (const auto kind = parsed.find("exception_type");
+      kind != parsed.end() && kind->is_string() && type == FailureType::Other)
     failure.type = type_named(kind->get<std::string>());
   if (const auto position = parsed.find("position"); position != parsed.end()) {
     if (position->is_string()) failure.position = static_cast<std::uint32_t>(std::stoul(position->get<std::string>()));
@@ -94,7 +113,8 @@ std::string struct_text(duckdb_logical_type type) {
 }
 
 std::string decimal_text(duckdb_logical_type type) {
-  return "DECIMAL(" + std::to_string(duckdb_decimal_width(type)) + "," + std::to_string(duckdb_decimal_scale(type)) + ")";
+  return "DECIMAL(" + std::to_string(duckdb_decimal_width(type)) + "," + std::to_string(duckdb_decimal_scale(type)) +
+         ")";
 }
 
 std::string child_text(duckdb_logical_type child) {
@@ -110,45 +130,82 @@ std::string type_text(duckdb_logical_type type) {
     return text;
   }
   switch (duckdb_get_type_id(type)) {
-    case DUCKDB_TYPE_BOOLEAN: return "BOOLEAN";
-    case DUCKDB_TYPE_TINYINT: return "TINYINT";
-    case DUCKDB_TYPE_SMALLINT: return "SMALLINT";
-    case DUCKDB_TYPE_INTEGER: return "INTEGER";
-    case DUCKDB_TYPE_BIGINT: return "BIGINT";
-    case DUCKDB_TYPE_UTINYINT: return "UTINYINT";
-    case DUCKDB_TYPE_USMALLINT: return "USMALLINT";
-    case DUCKDB_TYPE_UINTEGER: return "UINTEGER";
-    case DUCKDB_TYPE_UBIGINT: return "UBIGINT";
-    case DUCKDB_TYPE_FLOAT: return "FLOAT";
-    case DUCKDB_TYPE_DOUBLE: return "DOUBLE";
-    case DUCKDB_TYPE_TIMESTAMP: return "TIMESTAMP";
-    case DUCKDB_TYPE_DATE: return "DATE";
-    case DUCKDB_TYPE_TIME: return "TIME";
-    case DUCKDB_TYPE_TIME_NS: return "TIME_NS";
-    case DUCKDB_TYPE_INTERVAL: return "INTERVAL";
-    case DUCKDB_TYPE_HUGEINT: return "HUGEINT";
-    case DUCKDB_TYPE_UHUGEINT: return "UHUGEINT";
-    case DUCKDB_TYPE_VARCHAR: return "VARCHAR";
-    case DUCKDB_TYPE_BLOB: return "BLOB";
-    case DUCKDB_TYPE_DECIMAL: return decimal_text(type);
-    case DUCKDB_TYPE_TIMESTAMP_S: return "TIMESTAMP_S";
-    case DUCKDB_TYPE_TIMESTAMP_MS: return "TIMESTAMP_MS";
-    case DUCKDB_TYPE_TIMESTAMP_NS: return "TIMESTAMP_NS";
-    case DUCKDB_TYPE_ENUM: return "ENUM";
-    case DUCKDB_TYPE_LIST: return child_text(duckdb_list_type_child_type(type)) + "[]";
+    case DUCKDB_TYPE_BOOLEAN:
+      return "BOOLEAN";
+    case DUCKDB_TYPE_TINYINT:
+      return "TINYINT";
+    case DUCKDB_TYPE_SMALLINT:
+      return "SMALLINT";
+    case DUCKDB_TYPE_INTEGER:
+      return "INTEGER";
+    case DUCKDB_TYPE_BIGINT:
+      return "BIGINT";
+    case DUCKDB_TYPE_UTINYINT:
+      return "UTINYINT";
+    case DUCKDB_TYPE_USMALLINT:
+      return "USMALLINT";
+    case DUCKDB_TYPE_UINTEGER:
+      return "UINTEGER";
+    case DUCKDB_TYPE_UBIGINT:
+      return "UBIGINT";
+    case DUCKDB_TYPE_FLOAT:
+      return "FLOAT";
+    case DUCKDB_TYPE_DOUBLE:
+      return "DOUBLE";
+    case DUCKDB_TYPE_TIMESTAMP:
+      return "TIMESTAMP";
+    case DUCKDB_TYPE_DATE:
+      return "DATE";
+    case DUCKDB_TYPE_TIME:
+      return "TIME";
+    case DUCKDB_TYPE_TIME_NS:
+      return "TIME_NS";
+    case DUCKDB_TYPE_INTERVAL:
+      return "INTERVAL";
+    case DUCKDB_TYPE_HUGEINT:
+      return "HUGEINT";
+    case DUCKDB_TYPE_UHUGEINT:
+      return "UHUGEINT";
+    case DUCKDB_TYPE_VARCHAR:
+      return "VARCHAR";
+    case DUCKDB_TYPE_BLOB:
+      return "BLOB";
+    case DUCKDB_TYPE_DECIMAL:
+      return decimal_text(type);
+    case DUCKDB_TYPE_TIMESTAMP_S:
+      return "TIMESTAMP_S";
+    case DUCKDB_TYPE_TIMESTAMP_MS:
+      return "TIMESTAMP_MS";
+    case DUCKDB_TYPE_TIMESTAMP_NS:
+      return "TIMESTAMP_NS";
+    case DUCKDB_TYPE_ENUM:
+      return "ENUM";
+    case DUCKDB_TYPE_LIST:
+      return child_text(duckdb_list_type_child_type(type)) + "[]";
     case DUCKDB_TYPE_ARRAY:
-      return child_text(duckdb_array_type_child_type(type)) + "[" + std::to_string(duckdb_array_type_array_size(type)) + "]";
-    case DUCKDB_TYPE_STRUCT: return struct_text(type);
+      return child_text(duckdb_array_type_child_type(type)) + "[" + std::to_string(duckdb_array_type_array_size(type)) +
+             "]";
+    case DUCKDB_TYPE_STRUCT:
+      return struct_text(type);
     case DUCKDB_TYPE_MAP:
-      return "MAP(" + child_text(duckdb_map_type_key_type(type)) + ", " + child_text(duckdb_map_type_value_type(type)) + ")";
-    case DUCKDB_TYPE_UUID: return "UUID";
-    case DUCKDB_TYPE_UNION: return "UNION";
-    case DUCKDB_TYPE_BIT: return "BIT";
-    case DUCKDB_TYPE_TIME_TZ: return "TIME WITH TIME ZONE";
-    case DUCKDB_TYPE_TIMESTAMP_TZ: return "TIMESTAMP WITH TIME ZONE";
-    case DUCKDB_TYPE_BIGNUM: return "BIGNUM";
-    case DUCKDB_TYPE_SQLNULL: return "\"NULL\"";
-    default: return "UNKNOWN";
+      return "MAP(" + child_text(duckdb_map_type_key_type(type)) + ", " + child_text(duckdb_map_type_value_type(type)) +
+             ")";
+    case DUCKDB_TYPE_UUID:
+      return "UUID";
+    case DUCKDB_TYPE_UNION:
+      return "UNION";
+    case DUCKDB_TYPE_BIT:
+      return "BIT";
+    case DUCKDB_TYPE_TIME_TZ:
+      return "TIME WITH TIME ZONE";
+    case DUCKDB_TYPE_TIMESTAMP_TZ:
+      return "TIMESTAMP WITH TIME ZONE";
+    case DUCKDB_TYPE_BIGNUM:
+      return "BIGNUM";
+    case DUCKDB_TYPE_SQLNULL:
+      return "\"NULL\"";
+    default:
+      return "UNKNOWN";
   }
 }
 
@@ -174,7 +231,9 @@ std::int64_t Rows::changed() const {
   return 0;
 }
 
-bool Rows::is_null(std::size_t row, std::size_t column) const { return duckdb_value_is_null(&body_->result, column, row); }
+bool Rows::is_null(std::size_t row, std::size_t column) const {
+  return duckdb_value_is_null(&body_->result, column, row);
+}
 
 std::string Rows::text(std::size_t row, std::size_t column) const {
   duckdb_string value = duckdb_value_string(&body_->result, column, row);
@@ -183,8 +242,12 @@ std::string Rows::text(std::size_t row, std::size_t column) const {
   return text;
 }
 
-std::int64_t Rows::integer(std::size_t row, std::size_t column) const { return duckdb_value_int64(&body_->result, column, row); }
-double Rows::real(std::size_t row, std::size_t column) const { return duckdb_value_double(&body_->result, column, row); }
+std::int64_t Rows::integer(std::size_t row, std::size_t column) const {
+  return duckdb_value_int64(&body_->result, column, row);
+}
+double Rows::real(std::size_t row, std::size_t column) const {
+  return duckdb_value_double(&body_->result, column, row);
+}
 
 struct Database::Body {
   duckdb_database database = nullptr;
@@ -203,7 +266,8 @@ struct Connection::Body {
 
 namespace {
 
-/// WEIR_QUERY_LOG names a folder: every statement of every instance is then logged there by DuckDB itself, one folder an instance.
+/// WEIR_QUERY_LOG names a folder: every statement of every instance is then logged there by DuckDB itself, one folder
+/// an instance.
 Outcome<void> log_queries(Database& database) {
   const char* folder = std::getenv("WEIR_QUERY_LOG");
   if (folder == nullptr || *folder == '\0') return {};
@@ -211,10 +275,13 @@ Outcome<void> log_queries(Database& database) {
   const std::string path = std::string(folder) + "/" + std::to_string(getpid()) + "-" + std::to_string(++instances);
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
-  if (failed) return tl::unexpected(Failure{FailureType::Io, "the query log " + path + " cannot be made: " + failed.message(), std::nullopt});
+  if (failed)
+    return tl::unexpected(
+        Failure{FailureType::Io, "the query log " + path + " cannot be made: " + failed.message(), std::nullopt});
   auto connection = database.connect();
   if (!connection) return tl::unexpected(connection.error());
-  auto done = connection->execute(Sql("CALL enable_logging('QueryLog', storage = 'file', storage_config = {})", Sql("{{'path': {}}}", Literal(path))));
+  auto done = connection->execute(Sql("CALL enable_logging('QueryLog', storage = 'file', storage_config = {})",
+                                      Sql("{{'path': {}}}", Literal(path))));
   if (!done) return tl::unexpected(done.error());
   return {};
 }
@@ -263,7 +330,8 @@ std::string Database::extension_file(const std::string& extension_folder, std::s
 #else
   constexpr std::string_view kPlatform = "linux_amd64";
 #endif
-  return extension_folder + "/" + version() + "/" + std::string(kPlatform) + "/" + std::string(extension) + ".duckdb_extension";
+  return extension_folder + "/" + version() + "/" + std::string(kPlatform) + "/" + std::string(extension) +
+         ".duckdb_extension";
 }
 
 Outcome<void> Database::load(std::string_view extension) {
@@ -289,7 +357,9 @@ Outcome<Connection> Database::connect() {
   if (duckdb_connect(body_->database, &connection.body_->connection) == DuckDBError)
     return tl::unexpected(Failure{FailureType::Other, "cannot connect to the DuckDB instance", std::nullopt});
   connection.body_->database = shared_from_this();
-  if (auto done = connection.execute("SET errors_as_json = true; SET TimeZone = 'UTC'; SET enable_progress_bar = true; SET enable_progress_bar_print = false"); !done)
+  if (auto done = connection.execute("SET errors_as_json = true; SET TimeZone = 'UTC'; SET enable_progress_bar = true; "
+                                     "SET enable_progress_bar_print = false");
+      !done)
     return tl::unexpected(done.error());
   return connection;
 }
@@ -373,7 +443,8 @@ Outcome<void> Transaction::commit() {
 }
 
 void Transaction::rollback() {
-  if (Connection* connection = std::exchange(connection_, nullptr); connection != nullptr) (void)connection->execute("ROLLBACK");
+  if (Connection* connection = std::exchange(connection_, nullptr); connection != nullptr)
+    (void)connection->execute("ROLLBACK");
 }
 
 }  // namespace weir::duck

@@ -15,7 +15,24 @@
 namespace weir::duck {
 
 /// Kinds of failure that weir decides by (never by message text). Values are DuckDB's own error types.
-enum class FailureType { Other, Parser, Binder, Catalog, Conversion, OutOfRange, Constraint, OutOfMemory, Interrupt, Io, Permission, Transaction, InvalidInput, NotImplemented, Internal, Fatal };
+enum class FailureType {
+  Other,
+  Parser,
+  Binder,
+  Catalog,
+  Conversion,
+  OutOfRange,
+  Constraint,
+  OutOfMemory,
+  Interrupt,
+  Io,
+  Permission,
+  Transaction,
+  InvalidInput,
+  NotImplemented,
+  Internal,
+  Fatal
+};
 
 struct Failure {
   FailureType type = FailureType::Other;
@@ -48,7 +65,8 @@ class Rows {
   std::int64_t changed() const;
 
   bool is_null(std::size_t row, std::size_t column) const;
-  /// The value as text; "" for NULL. Exact for VARCHAR, BLOB-free scalars and integers; cast other types in SQL where the spelling matters.
+  /// The value as text; "" for NULL. Exact for VARCHAR, BLOB-free scalars and integers; cast other types in SQL where
+  /// the spelling matters.
   std::string text(std::size_t row, std::size_t column) const;
   /// Requires an integer, boolean, DECIMAL or floating column; 0 for NULL.
   std::int64_t integer(std::size_t row, std::size_t column) const;
@@ -82,15 +100,15 @@ class Connection;
 /// One in-memory DuckDB instance. Threads: safe; each thread takes its own Connection.
 class Database : public std::enable_shared_from_this<Database> {
  public:
-  /// Opens an in-memory instance: TimeZone UTC, no autoinstall, no autoload. The variable WEIR_QUERY_LOG names a folder where DuckDB then logs
-  /// every statement that it runs.
+  /// Opens an in-memory instance: TimeZone UTC, no autoinstall, no autoload. The variable WEIR_QUERY_LOG names a folder
+  /// where DuckDB then logs every statement that it runs.
   static Outcome<std::shared_ptr<Database>> open(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// Loads one of weir's extensions (`ducklake`, `sqlite_scanner`, `postgres_scanner`, `httpfs`) once. Callers that must trust the
-  /// file verify it first (lake/ does, against the record that setup wrote).
+  /// Loads one of weir's extensions (`ducklake`, `sqlite_scanner`, `postgres_scanner`, `httpfs`) once. Callers that
+  /// must trust the file verify it first (lake/ does, against the record that setup wrote).
   Outcome<void> load(std::string_view extension);
   Outcome<Connection> connect();
 
@@ -132,8 +150,8 @@ class Connection {
   std::unique_ptr<Body> body_;
 };
 
-/// Rolls back unless told to commit. After an execution error DuckDB reports a COMMIT as done and commits nothing, therefore
-/// callers stop at the first failure and let this roll back.
+/// Rolls back unless told to commit. After an execution error DuckDB reports a COMMIT as done and commits nothing,
+/// therefore callers stop at the first failure and let this roll back.
 class Transaction {
  public:
   static Outcome<Transaction> begin(Connection& connection);

@@ -18,7 +18,8 @@ struct Identifier {
   std::string text;
 };
 
-/// One value, rendered as a complete literal. Text may hold anything: quotes are doubled, nothing can leave the literal.
+/// One value, rendered as a complete literal. Text may hold anything: quotes are doubled, nothing can leave the
+/// literal.
 class Literal {
  public:
   explicit Literal(std::string_view text);

@@ -66,7 +66,9 @@ Result<std::size_t> index_named(const Graph& graph, const std::string& name) {
   if (found.empty()) return fail(unknown(graph, name));
   std::string candidates;
   for (const std::size_t i : found) candidates += (candidates.empty() ? "" : ", ") + graph.models()[i].path;
-  return fail(Diagnostic{.code = Code::W2011, .message = fmt::format("several models are called {}: {}", name, candidates), .hint = "write the whole path"});
+  return fail(Diagnostic{.code = Code::W2011,
+                         .message = fmt::format("several models are called {}: {}", name, candidates),
+                         .hint = "write the whole path"});
 }
 
 /// A model by name, or the model that produces an asset URI.
@@ -85,13 +87,19 @@ Result<Indexes> named(const Graph& graph, const std::string& name) {
   for (std::size_t i = 0; i < models.size(); ++i) {
     const Model& model = models[i];
     bool is_meant = false;
-    if (name.starts_with("tag:")) is_meant = std::find(model.tags.begin(), model.tags.end(), name.substr(4)) != model.tags.end();
-    else if (name.starts_with("folder:")) is_meant = model.path.starts_with(name.substr(7) + "/") || folder_of(model.path) == name.substr(7);
-    else if (is_glob) is_meant = matches(name, model.path);
+    if (name.starts_with("tag:"))
+      is_meant = std::find(model.tags.begin(), model.tags.end(), name.substr(4)) != model.tags.end();
+    else if (name.starts_with("folder:"))
+      is_meant = model.path.starts_with(name.substr(7) + "/") || folder_of(model.path) == name.substr(7);
+    else if (is_glob)
+      is_meant = matches(name, model.path);
     if (is_meant) found.insert(i);
   }
   if (is_glob || name.starts_with("tag:") || name.starts_with("folder:")) {
-    if (found.empty()) return fail(Diagnostic{.code = Code::W2010, .message = fmt::format("{} selects no model", name), .hint = "`weir ls` lists the models"});
+    if (found.empty())
+      return fail(Diagnostic{.code = Code::W2010,
+                             .message = fmt::format("{} selects no model", name),
+                             .hint = "`weir ls` lists the models"});
     return found;
   }
   WEIR_TRY(const std::size_t one, index_named(graph, name));
@@ -115,10 +123,12 @@ Indexes reach(const Indexes& start, std::size_t steps, Next next) {
 }
 
 Indexes above(const Graph& graph, const Indexes& start, std::size_t steps) {
-  return reach(start, steps, [&graph](std::size_t i) -> const std::vector<std::size_t>& { return graph.producers_of(i); });
+  return reach(start, steps,
+               [&graph](std::size_t i) -> const std::vector<std::size_t>& { return graph.producers_of(i); });
 }
 Indexes below(const Graph& graph, const Indexes& start, std::size_t steps) {
-  return reach(start, steps, [&graph](std::size_t i) -> const std::vector<std::size_t>& { return graph.readers_of(i); });
+  return reach(start, steps,
+               [&graph](std::size_t i) -> const std::vector<std::size_t>& { return graph.readers_of(i); });
 }
 
 /// One part: "2+name+1".
@@ -171,8 +181,10 @@ Result<Indexes> entries(const Graph& graph, const std::vector<std::string>& text
     while (begin != std::string::npos) {
       const auto end = std::min(text.find(' ', begin), text.size());
       auto found = entry(graph, text.substr(begin, end - begin));
-      if (found) all.merge(*found);
-      else problems.insert(problems.end(), found.error().begin(), found.error().end());
+      if (found)
+        all.merge(*found);
+      else
+        problems.insert(problems.end(), found.error().begin(), found.error().end());
       begin = text.find_first_not_of(' ', end);
     }
   }
@@ -205,20 +217,29 @@ Result<Indexes> between(const Graph& graph, const Selection& selection, Diagnost
     start.insert(from);
   } else {
     const Indexes leading = above(graph, ends, kAll);
-    std::set_intersection(roots.begin(), roots.end(), leading.begin(), leading.end(), std::inserter(start, start.end()));
+    std::set_intersection(roots.begin(), roots.end(), leading.begin(), leading.end(),
+                          std::inserter(start, start.end()));
     if (start.size() > 1)
-      return fail(Diagnostic{.code = Code::W2013, .message = fmt::format("several models lead to the end: {}", names_of(graph, start)), .hint = "say where to start with --from, or select with +NAME"});
+      return fail(Diagnostic{.code = Code::W2013,
+                             .message = fmt::format("several models lead to the end: {}", names_of(graph, start)),
+                             .hint = "say where to start with --from, or select with +NAME"});
   }
   const Indexes reachable = below(graph, start, kAll);
   if (selection.to.empty()) return reachable;
   Indexes reached_ends;
   for (const std::size_t end : ends) {
-    if (reachable.contains(end)) reached_ends.insert(end);
-    else warnings.push_back({.code = Code::W2014, .severity = Severity::Warning, .message = fmt::format("{} does not lie downstream of {}; it is left out", graph.models()[end].path, names_of(graph, start))});
+    if (reachable.contains(end))
+      reached_ends.insert(end);
+    else
+      warnings.push_back({.code = Code::W2014,
+                          .severity = Severity::Warning,
+                          .message = fmt::format("{} does not lie downstream of {}; it is left out",
+                                                 graph.models()[end].path, names_of(graph, start))});
   }
   const Indexes leading = above(graph, reached_ends, kAll);
   Indexes chosen = start;
-  std::set_intersection(reachable.begin(), reachable.end(), leading.begin(), leading.end(), std::inserter(chosen, chosen.end()));
+  std::set_intersection(reachable.begin(), reachable.end(), leading.begin(), leading.end(),
+                        std::inserter(chosen, chosen.end()));
   return chosen;
 }
 

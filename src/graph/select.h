@@ -11,7 +11,8 @@
 namespace weir {
 
 struct Selection {
-  /// A union; within one entry a comma intersects. Each part: [N]+ NAME +[N], where NAME is a path, a unique short name, a glob over paths
+  /// A union; within one entry a comma intersects. Each part: [N]+ NAME +[N], where NAME is a path, a unique short
+  /// name, a glob over paths
   /// (`*` stays within a folder, `**` does not), `tag:x`, or `folder:x`. Empty: everything.
   std::vector<std::string> select;
   std::vector<std::string> exclude;
@@ -22,7 +23,8 @@ struct Selection {
 };
 
 /// Paths of the selected models. `warnings` receives ends that do not lie downstream of the start.
-/// Errors: W2010 a name that no model has (with the nearest), W2011 a short name that several have (lists them), W2013 several roots lead to `--to`.
+/// Errors: W2010 a name that no model has (with the nearest), W2011 a short name that several have (lists them), W2013
+/// several roots lead to `--to`.
 Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings);
 
 }  // namespace weir

@@ -1,5 +1,6 @@
-// Opens the instance and attaches the lakes. The order keeps start-up cheap: what is usual costs one ATTACH and one small read a lake;
-// only after a failure is the catalog looked at more closely, to say what is wrong without reading DuckDB's words.
+// Opens the instance and attaches the lakes. The order keeps start-up cheap: what is usual costs one ATTACH and one
+// small read a lake; only after a failure is the catalog looked at more closely, to say what is wrong without reading
+// DuckDB's words.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -62,7 +63,8 @@ Sql reader_options(const DatabaseLocation& catalog, const std::string& metadata)
   return Sql("METADATA_CATALOG {}, META_BUSY_TIMEOUT 10000", Literal(metadata));
 }
 
-// The journal's mode stays with the file. A reader must not ask for it: a lake that was not made here has another, and cannot be changed read-only.
+// The journal's mode stays with the file. A reader must not ask for it: a lake that was not made here has another, and
+// cannot be changed read-only.
 Sql writer_options(const DatabaseLocation& catalog, const std::string& metadata) {
   if (catalog.kind == DatabaseLocation::Kind::Postgres) return reader_options(catalog, metadata);
   return Sql("{}, META_JOURNAL_MODE 'WAL'", reader_options(catalog, metadata));
@@ -74,22 +76,29 @@ Sql data_path_options(const std::optional<std::string>& moved_to) {
 }
 
 Diagnostic about(Code code, const LakeConfig& lake, std::string_view what, std::string hint = {}) {
-  return {.code = code, .message = fmt::format("lake {}: {}", lake.name, what), .path = {}, .span = {}, .hint = std::move(hint)};
+  return {.code = code,
+          .message = fmt::format("lake {}: {}", lake.name, what),
+          .path = {},
+          .span = {},
+          .hint = std::move(hint)};
 }
 
 /// Says why a catalog could not be attached, by looking at it.
 Diagnostic judge_failure(const LakeConfig& lake, const CatalogProbe& probe, const duck::Failure& failure) {
   switch (probe.kind) {
     case CatalogProbe::Kind::NotALake:
-      return about(Code::W6001, lake, fmt::format("{} is a database without a lake in it", lake.catalog.shown), "name another catalog, or an empty one");
+      return about(Code::W6001, lake, fmt::format("{} is a database without a lake in it", lake.catalog.shown),
+                   "name another catalog, or an empty one");
     case CatalogProbe::Kind::Lake:
       if (probe.format != kLakeFormat)
-        return about(Code::W6002, lake, fmt::format("{} has format {}, this weir reads {}", lake.catalog.shown, probe.format, kLakeFormat),
+        return about(Code::W6002, lake,
+                     fmt::format("{} has format {}, this weir reads {}", lake.catalog.shown, probe.format, kLakeFormat),
                      "use the weir that wrote it");
       break;
     case CatalogProbe::Kind::Absent:
     case CatalogProbe::Kind::Unreachable:
-      if (!probe.reason.empty()) return about(Code::W6001, lake, mask_secrets(probe.reason), "check `catalog` of this lake in weir.yaml");
+      if (!probe.reason.empty())
+        return about(Code::W6001, lake, mask_secrets(probe.reason), "check `catalog` of this lake in weir.yaml");
       break;
   }
   return explain(Code::W6001, fmt::format("lake {} ({}) cannot be opened", lake.name, lake.catalog.shown), failure);
@@ -100,7 +109,8 @@ Result<void> make_folder(const LakeConfig& lake, Code code, const std::filesyste
   std::filesystem::create_directories(folder, error);
   if (error) return fail(about(code, lake, fmt::format("{} cannot be made: {}", folder.string(), error.message())));
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    return fail(about(code, lake, fmt::format("{} cannot be written", folder.string()), "let the user who runs weir write there"));
+    return fail(about(code, lake, fmt::format("{} cannot be written", folder.string()),
+                      "let the user who runs weir write there"));
   return {};
 }
 
@@ -119,7 +129,8 @@ Result<void> check_writable(const LakeConfig& lake) {
 const Lake& Lakes::lake(std::string_view name) const {
   const auto lower = [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<unsigned char>(c + 32) : c; };
   const auto found = std::find_if(lakes_.begin(), lakes_.end(), [&](const Lake& lake) {
-    return std::equal(name.begin(), name.end(), lake.name().begin(), lake.name().end(), [&](char a, char b) { return lower(a) == lower(b); });
+    return std::equal(name.begin(), name.end(), lake.name().begin(), lake.name().end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
   });
   assert(found != lakes_.end());
   return *found;
@@ -136,8 +147,10 @@ Result<void> Lakes::prepare(const Config& config, const Options& options) {
   databases_ = config.databases;
   const auto names = needed_extensions(config, options.confined);
   WEIR_CHECK(check_extensions(extension_folder_, names));
-  auto database = duck::Database::open({extension_folder_, config.memory, config.threads, config.temp_folder, config.temp_limit});
-  if (!database) return fail(explain(Code::W6001, "DuckDB cannot be started with the settings of weir.yaml", database.error()));
+  auto database =
+      duck::Database::open({extension_folder_, config.memory, config.threads, config.temp_folder, config.temp_limit});
+  if (!database)
+    return fail(explain(Code::W6001, "DuckDB cannot be started with the settings of weir.yaml", database.error()));
   database_ = *database;
   WEIR_CHECK(load(names));
   WEIR_TRY(auto connection, connect());
@@ -161,8 +174,9 @@ Result<void> Lakes::load(const std::vector<std::string>& names) {
   return {};
 }
 
-// DuckDB resolves links and `..` before it compares, and its own temp folder and what is attached stay within reach. Measured: nothing
-// brings the access back while the instance lives, and SQLite and PostgreSQL are attached past it, which the gate knows.
+// DuckDB resolves links and `..` before it compares, and its own temp folder and what is attached stay within reach.
+// Measured: nothing brings the access back while the instance lives, and SQLite and PostgreSQL are attached past it,
+// which the gate knows.
 Result<void> Lakes::confine(duck::Connection& connection, const Config& config) {
   if (std::find(config.allow_paths.begin(), config.allow_paths.end(), "any") != config.allow_paths.end()) return {};
   std::vector<std::string> folders{config.root, config.temp_folder};
@@ -179,10 +193,13 @@ Result<void> Lakes::confine(duck::Connection& connection, const Config& config) 
   }
   for (const auto& [name, database] : config.databases)
     if (database.kind == DatabaseLocation::Kind::DuckDb)
-      for (const std::string_view end : {"", ".wal"}) files.push_back(Sql("{}", Literal(database.target + std::string(end))));
-  for (const Sql& statement : {Sql("SET allowed_directories = [{}]", Sql::join(directories, ", ")), Sql("SET allowed_paths = [{}]", Sql::join(files, ", ")),
-                               Sql("SET enable_external_access = false")})
-    if (auto done = connection.execute(statement); !done) return fail(explain(Code::W6001, "the instance cannot be confined to the project", done.error()));
+      for (const std::string_view end : {"", ".wal"})
+        files.push_back(Sql("{}", Literal(database.target + std::string(end))));
+  for (const Sql& statement :
+       {Sql("SET allowed_directories = [{}]", Sql::join(directories, ", ")),
+        Sql("SET allowed_paths = [{}]", Sql::join(files, ", ")), Sql("SET enable_external_access = false")})
+    if (auto done = connection.execute(statement); !done)
+      return fail(explain(Code::W6001, "the instance cannot be confined to the project", done.error()));
   return {};
 }
 
@@ -192,8 +209,8 @@ Result<duck::Connection> Lakes::connect() {
   return std::move(*connection);
 }
 
-// A reader never creates. A lake that is missing gets an empty database under its reader's name, so that whoever reads a table there
-// is told by DuckDB that the table does not exist, as in any empty lake.
+// A reader never creates. A lake that is missing gets an empty database under its reader's name, so that whoever reads
+// a table there is told by DuckDB that the table does not exist, as in any empty lake.
 Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Options& options) {
   const LakeConfig& config = lake.config_;
   const std::string random = random_hex();
@@ -222,8 +239,8 @@ Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Optio
 
 Result<void> Lakes::attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
   const LakeConfig& config = lake.config_;
-  const Sql attach("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_), reader_options(config.catalog, lake.metadata_),
-                   data_path_options(moved));
+  const Sql attach("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_),
+                   reader_options(config.catalog, lake.metadata_), data_path_options(moved));
   auto done = connection.execute(attach);
   if (done) return {};
   auto probe = probe_catalog(config.catalog);
@@ -241,9 +258,9 @@ Result<void> Lakes::attach_reader(duck::Connection& connection, Lake& lake, cons
 Result<void> Lakes::attach_writer(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
   const LakeConfig& config = lake.config_;
   const std::string metadata = reserved_name("_weir_n_", config.name) + lake.writer_.substr(lake.writer_.rfind('_'));
-  const auto done = connection.execute(Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0{})",
-                                           attach_target(config.catalog), Identifier(lake.writer_), writer_options(config.catalog, metadata),
-                                           data_path_options(moved)));
+  const auto done = connection.execute(Sql(
+      "ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0{})", attach_target(config.catalog),
+      Identifier(lake.writer_), writer_options(config.catalog, metadata), data_path_options(moved)));
   if (!done) return fail(judge_failure(config, probe_catalog(config.catalog), done.error()));
   return {};
 }
@@ -256,21 +273,25 @@ Result<void> Lakes::create(duck::Connection& connection, Lake& lake, const Optio
   WEIR_TRY(lake.exists_, is_present(config));
   if (lake.exists_) return {};
   const Identifier maker(lake.writer_ + "_new");
-  const auto made = connection.execute(Sql("ATTACH {} AS {} ({}, DATA_PATH {}, DATA_INLINING_ROW_LIMIT 0)", attach_target(config.catalog), maker,
-                                           writer_options(config.catalog, lake.metadata_ + "_new"), Literal(lake.data_folder_)));
+  const auto made = connection.execute(
+      Sql("ATTACH {} AS {} ({}, DATA_PATH {}, DATA_INLINING_ROW_LIMIT 0)", attach_target(config.catalog), maker,
+          writer_options(config.catalog, lake.metadata_ + "_new"), Literal(lake.data_folder_)));
   if (!made) return fail(judge_failure(config, probe_catalog(config.catalog), made.error()));
   const auto set = connection.execute(Sql("CALL {}.set_option('data_inlining_row_limit', 0)", maker));
   const auto detached = connection.execute(Sql("DETACH {}", maker));
   if (!set) return fail(explain(Code::W6001, "the new lake " + config.name + " cannot be set up", set.error()));
-  if (!detached) return fail(explain(Code::W6001, "the new lake " + config.name + " cannot be reopened", detached.error()));
+  if (!detached)
+    return fail(explain(Code::W6001, "the new lake " + config.name + " cannot be reopened", detached.error()));
   lake.exists_ = true;
   return {};
 }
 
-// DuckLake keeps its data path as it was given at creation, and files relative to it. A lake that was moved as a whole is opened with the
-// path of weir.yaml in place of the stored one; but only when the stored place is gone, because otherwise one of the two is a mistake.
+// DuckLake keeps its data path as it was given at creation, and files relative to it. A lake that was moved as a whole
+// is opened with the path of weir.yaml in place of the stored one; but only when the stored place is gone, because
+// otherwise one of the two is a mistake.
 Result<std::optional<std::string>> Lakes::moved_data(duck::Connection& connection, const Lake& lake) {
-  const auto rows = connection.query(Sql("SELECT value FROM {} WHERE key = 'data_path' AND scope IS NULL", lake.metadata("ducklake_metadata")));
+  const auto rows = connection.query(
+      Sql("SELECT value FROM {} WHERE key = 'data_path' AND scope IS NULL", lake.metadata("ducklake_metadata")));
   if (!rows) return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", rows.error()));
   const std::string stored = rows->size() == 0 ? std::string() : rows->text(0, 0);
   std::error_code error;
@@ -279,9 +300,12 @@ Result<std::optional<std::string>> Lakes::moved_data(duck::Connection& connectio
     return std::optional<std::string>();
   }
   const bool stored_is_gone = !is_remote(stored) && !std::filesystem::exists(stored, error);
-  if (stored_is_gone && (is_remote(lake.data_folder_) || std::filesystem::exists(lake.data_folder_, error))) return std::optional(lake.data_folder_);
-  if (stored_is_gone && lake.config_.catalog.kind == DatabaseLocation::Kind::Sqlite) return std::optional(lake.data_folder_);
-  return fail(about(Code::W6005, lake.config_, fmt::format("its files are in {}, but weir.yaml says {}", stored, lake.config_.data),
+  if (stored_is_gone && (is_remote(lake.data_folder_) || std::filesystem::exists(lake.data_folder_, error)))
+    return std::optional(lake.data_folder_);
+  if (stored_is_gone && lake.config_.catalog.kind == DatabaseLocation::Kind::Sqlite)
+    return std::optional(lake.data_folder_);
+  return fail(about(Code::W6005, lake.config_,
+                    fmt::format("its files are in {}, but weir.yaml says {}", stored, lake.config_.data),
                     "let `data` name the place where the files are"));
 }
 
@@ -298,17 +322,22 @@ Result<duck::Sql> Lakes::type_option(const DatabaseLocation& location) {
   return Sql();
 }
 
-Result<duck::TableName> Lakes::datatable(const std::string& place, const std::string& schema, const std::string& table) {
+Result<duck::TableName> Lakes::datatable(const std::string& place, const std::string& schema,
+                                         const std::string& table) {
   const auto configured = databases_.find(place);
   assert(configured != databases_.end());
   const DatabaseLocation& location = configured->second;
   const std::lock_guard guard(mutex_);
-  if (const auto known = attached_databases_.find(place); known != attached_databases_.end()) return duck::TableName{known->second, schema, table};
+  if (const auto known = attached_databases_.find(place); known != attached_databases_.end())
+    return duck::TableName{known->second, schema, table};
   const std::string name = reserved_name("_weir_d_", place);
   WEIR_TRY(const Sql type, type_option(location));
   WEIR_TRY(auto connection, connect());
-  if (auto done = connection.execute(Sql("ATTACH {} AS {} ({}READ_ONLY)", Literal(location.target), Identifier(name), type)); !done)
-    return fail(explain(Code::W6006, fmt::format("database {} ({}) cannot be opened", place, location.shown), done.error()));
+  if (auto done =
+          connection.execute(Sql("ATTACH {} AS {} ({}READ_ONLY)", Literal(location.target), Identifier(name), type));
+      !done)
+    return fail(
+        explain(Code::W6006, fmt::format("database {} ({}) cannot be opened", place, location.shown), done.error()));
   attached_databases_[place] = name;
   return duck::TableName{name, schema, table};
 }
@@ -331,8 +360,9 @@ Result<void> Lakes::attach_alias(duck::Connection& connection, const std::string
   if (scheme == "ducklake") {
     const Lake& one = lake(place);
     const std::string metadata = reserved_name("_weir_s_", alias) + "_" + random_hex();
-    attach = Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0)", attach_target(one.config().catalog), Identifier(alias),
-                 writer_options(one.config().catalog, metadata));
+    attach =
+        Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0)",
+            attach_target(one.config().catalog), Identifier(alias), writer_options(one.config().catalog, metadata));
   } else if (scheme == "datatable") {
     const DatabaseLocation& location = databases_.at(place);
     WEIR_TRY(const Sql type, type_option(location));
@@ -342,7 +372,8 @@ Result<void> Lakes::attach_alias(duck::Connection& connection, const std::string
   } else {
     attach = Sql("ATTACH {} AS {} (READ_ONLY)", Literal(uri), Identifier(alias));
   }
-  if (auto done = connection.execute(attach); !done) return fail(explain(Code::W6001, fmt::format("{} cannot be attached", mask_secrets(uri)), done.error()));
+  if (auto done = connection.execute(attach); !done)
+    return fail(explain(Code::W6001, fmt::format("{} cannot be attached", mask_secrets(uri)), done.error()));
   return {};
 }
 

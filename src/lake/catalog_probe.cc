@@ -20,13 +20,15 @@ CatalogProbe probe_sqlite(const std::string& path) {
   sqlite3* raw = nullptr;
   const int opened = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
   const std::unique_ptr<sqlite3, int (*)(sqlite3*)> database(raw, sqlite3_close);
-  if (opened != SQLITE_OK) return {CatalogProbe::Kind::Unreachable, {}, fmt::format("{}: {}", path, sqlite3_errmsg(raw))};
+  if (opened != SQLITE_OK)
+    return {CatalogProbe::Kind::Unreachable, {}, fmt::format("{}: {}", path, sqlite3_errmsg(raw))};
   sqlite3_stmt* statement = nullptr;
   const int prepared = sqlite3_prepare_v2(raw, kFormatQuery, -1, &statement, nullptr);
   const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> query(statement, sqlite3_finalize);
   // A missing table is a plain SQLITE_ERROR; a file of another kind says so with a code of its own.
   if (prepared == SQLITE_ERROR) return {CatalogProbe::Kind::NotALake, {}, {}};
-  if (prepared != SQLITE_OK) return {CatalogProbe::Kind::Unreachable, {}, fmt::format("{}: {}", path, sqlite3_errmsg(raw))};
+  if (prepared != SQLITE_OK)
+    return {CatalogProbe::Kind::Unreachable, {}, fmt::format("{}: {}", path, sqlite3_errmsg(raw))};
   if (sqlite3_step(statement) != SQLITE_ROW) return {CatalogProbe::Kind::NotALake, {}, {}};
   const auto* text = sqlite3_column_text(statement, 0);
   return {CatalogProbe::Kind::Lake, text == nullptr ? "" : reinterpret_cast<const char*>(text), {}};
@@ -46,7 +48,8 @@ CatalogProbe probe_postgres(const std::string& target) {
 }  // namespace
 
 CatalogProbe probe_catalog(const DatabaseLocation& catalog) {
-  return catalog.kind == DatabaseLocation::Kind::Postgres ? probe_postgres(catalog.target) : probe_sqlite(catalog.target);
+  return catalog.kind == DatabaseLocation::Kind::Postgres ? probe_postgres(catalog.target)
+                                                          : probe_sqlite(catalog.target);
 }
 
 Result<bool> is_present(const LakeConfig& lake) {
@@ -54,15 +57,17 @@ Result<bool> is_present(const LakeConfig& lake) {
     std::error_code error;
     // An empty file is what SQLite leaves when a process dies before its first write: as good as none.
     return std::filesystem::exists(lake.catalog.target, error) &&
-           (!std::filesystem::is_regular_file(lake.catalog.target, error) || std::filesystem::file_size(lake.catalog.target, error) > 0);
+           (!std::filesystem::is_regular_file(lake.catalog.target, error) ||
+            std::filesystem::file_size(lake.catalog.target, error) > 0);
   }
   const CatalogProbe probe = probe_postgres(lake.catalog.target);
   if (probe.kind == CatalogProbe::Kind::Unreachable)
-    return fail(Diagnostic{.code = Code::W6001,
-                           .message = fmt::format("lake {} ({}): {}", lake.name, lake.catalog.shown, mask_secrets(probe.reason)),
-                           .path = {},
-                           .span = {},
-                           .hint = "check `catalog` of this lake in weir.yaml, and that the server answers"});
+    return fail(Diagnostic{
+        .code = Code::W6001,
+        .message = fmt::format("lake {} ({}): {}", lake.name, lake.catalog.shown, mask_secrets(probe.reason)),
+        .path = {},
+        .span = {},
+        .hint = "check `catalog` of this lake in weir.yaml, and that the server answers"});
   return probe.kind != CatalogProbe::Kind::Absent;
 }
 

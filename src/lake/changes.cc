@@ -44,7 +44,9 @@ void take_value(std::string_view& text, Change& change) {
 
 }  // namespace
 
-bool Change::alters_content() const { return kind != "merge_adjacent" && kind != "rewrite_delete" && kind != "inline_flush"; }
+bool Change::alters_content() const {
+  return kind != "merge_adjacent" && kind != "rewrite_delete" && kind != "inline_flush";
+}
 
 std::vector<Change> parse_changes(std::string_view text) {
   std::vector<Change> changes;

@@ -37,7 +37,8 @@ std::vector<std::size_t> parts_of(const std::vector<ColumnRecord>& records, std:
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
 }
 
@@ -45,13 +46,16 @@ std::string upper(std::string text) {
 
 std::string spell_type(const std::vector<ColumnRecord>& records, std::size_t index) {
   const ColumnRecord& record = records[index];
-  const auto simple = std::find_if(kSimple.begin(), kSimple.end(), [&](const auto& entry) { return entry.first == record.type; });
+  const auto simple =
+      std::find_if(kSimple.begin(), kSimple.end(), [&](const auto& entry) { return entry.first == record.type; });
   if (simple != kSimple.end()) return std::string(simple->second);
   const bool nested = record.type == "list" || record.type == "struct" || record.type == "map";
   if (!nested) return upper(record.type);  // date, time, timestamp_ns, decimal(10,2), varchar, json, …
   const auto parts = parts_of(records, record.id);
   if (record.type == "list") return parts.empty() ? "UNKNOWN[]" : spell_type(records, parts[0]) + "[]";
-  if (record.type == "map") return parts.size() < 2 ? "MAP" : "MAP(" + spell_type(records, parts[0]) + ", " + spell_type(records, parts[1]) + ")";
+  if (record.type == "map")
+    return parts.size() < 2 ? "MAP"
+                            : "MAP(" + spell_type(records, parts[0]) + ", " + spell_type(records, parts[1]) + ")";
   std::string text = "STRUCT(";
   for (const std::size_t part : parts) {
     if (part != parts.front()) text += ", ";

@@ -1,4 +1,5 @@
-// DuckLake's names of types, spelled as duck::Column spells them, so that what a lake holds and what a query returns can be compared.
+// DuckLake's names of types, spelled as duck::Column spells them, so that what a lake holds and what a query returns
+// can be compared.
 #pragma once
 
 #include <cstdint>

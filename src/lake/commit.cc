@@ -29,8 +29,13 @@ T value_or(const json& object, const char* key, T otherwise) {
 }
 
 json step_to_json(const CommittedStep& step) {
-  json object{{"asset", step.asset}, {"model", step.model}, {"slice", step.slice}, {"definition", step.definition}, {"strategy", step.strategy},
-              {"rows", step.rows},   {"tests_passed", step.tests_passed}};
+  json object{{"asset", step.asset},
+              {"model", step.model},
+              {"slice", step.slice},
+              {"definition", step.definition},
+              {"strategy", step.strategy},
+              {"rows", step.rows},
+              {"tests_passed", step.tests_passed}};
   if (!step.arguments_hash.empty()) object["arguments"] = step.arguments_hash;
   if (!step.counts.empty()) object["counts"] = step.counts;
   if (!step.inputs.empty()) object["inputs"] = step.inputs;
@@ -58,7 +63,8 @@ CommittedStep step_from_json(const json& object) {
   if (const auto inputs = object.find("inputs"); inputs != object.end() && inputs->is_object())
     for (const auto& [name, version] : inputs->items())
       if (version.is_string()) step.inputs[name] = version.get<std::string>();
-  if (const auto content = object.find("content"); content != object.end()) step.content = content->is_string() ? content->get<std::string>() : content->dump();
+  if (const auto content = object.find("content"); content != object.end())
+    step.content = content->is_string() ? content->get<std::string>() : content->dump();
   return step;
 }
 
@@ -71,7 +77,8 @@ Diagnostic did_not_happen(const Lake& lake, const std::string& reason) {
 }
 
 /// Asks for the token with some patience: a connection that was lost with the commit needs a moment to be made again.
-Result<std::optional<std::int64_t>> look_up(duck::Connection& writer, const Lake& lake, const std::string& token, std::int64_t base_version) {
+Result<std::optional<std::int64_t>> look_up(duck::Connection& writer, const Lake& lake, const std::string& token,
+                                            std::int64_t base_version) {
   constexpr int kAttempts = 4;
   for (int attempt = 1;; ++attempt) {
     auto version = lake.version_of_token(writer, token, base_version);
@@ -107,23 +114,27 @@ std::optional<CommitRecord> CommitRecord::from_json(std::string_view text) {
   return record;
 }
 
-Result<std::optional<std::int64_t>> commit(duck::Connection& writer, const Lake& lake, duck::Transaction&& transaction, const CommitRecord& record,
-                                           const std::string& author, const std::string& message, std::int64_t base_version) {
+Result<std::optional<std::int64_t>> commit(duck::Connection& writer, const Lake& lake, duck::Transaction&& transaction,
+                                           const CommitRecord& record, const std::string& author,
+                                           const std::string& message, std::int64_t base_version) {
   duck::Transaction ours = std::move(transaction);
-  const auto said = writer.execute(Sql("CALL {}.set_commit_message({}, {}, extra_info => {})", Identifier(lake.writer()), Literal(author), Literal(message),
-                                       Literal(record.to_json())));
+  const auto said =
+      writer.execute(Sql("CALL {}.set_commit_message({}, {}, extra_info => {})", Identifier(lake.writer()),
+                         Literal(author), Literal(message), Literal(record.to_json())));
   if (!said) return fail(did_not_happen(lake, said.error().message));
   if (failpoint("before_commit")) return fail(did_not_happen(lake, "failpoint before_commit"));
   auto committed = ours.commit();
-  if (failpoint("after_commit")) committed = tl::unexpected(duck::Failure{duck::FailureType::Other, "failpoint after_commit", std::nullopt});
+  if (failpoint("after_commit"))
+    committed = tl::unexpected(duck::Failure{duck::FailureType::Other, "failpoint after_commit", std::nullopt});
 
   auto version = look_up(writer, lake, record.token, base_version);
   if (!version) {
-    Diagnostics all{{.code = Code::W6008,
-                     .message = fmt::format("lake {} does not say whether the commit {} happened", lake.name(), record.token),
-                     .path = {},
-                     .span = {},
-                     .hint = "the next command that writes asks again"}};
+    Diagnostics all{
+        {.code = Code::W6008,
+         .message = fmt::format("lake {} does not say whether the commit {} happened", lake.name(), record.token),
+         .path = {},
+         .span = {},
+         .hint = "the next command that writes asks again"}};
     if (!committed) all.push_back(explain(Code::W6008, "the commit's own report", committed.error()));
     for (Diagnostic& one : version.error()) all.push_back(std::move(one));
     return fail(std::move(all));

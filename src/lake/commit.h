@@ -1,5 +1,5 @@
-// The record that every commit of weir carries in the lake, and the commit itself. The lake is the ledger: from these records alone the
-// state of all slices can be rebuilt. docs/formats/commit-record.md describes the JSON.
+// The record that every commit of weir carries in the lake, and the commit itself. The lake is the ledger: from these
+// records alone the state of all slices can be rebuilt. docs/formats/commit-record.md describes the JSON.
 #pragma once
 
 #include <cstdint>
@@ -48,18 +48,19 @@ struct CommitRecord {
   friend bool operator==(const CommitRecord&, const CommitRecord&) = default;
 
   std::string to_json() const;
-  /// Nothing if the text is not a record of weir. Unknown keys are left out, missing ones keep their defaults: an older weir can read a
-  /// newer record.
+  /// Nothing if the text is not a record of weir. Unknown keys are left out, missing ones keep their defaults: an older
+  /// weir can read a newer record.
   static std::optional<CommitRecord> from_json(std::string_view text);
 };
 
-/// Commits the transaction with the record and confirms it by its token; what DuckDB reports is not believed either way.
-/// Returns the version, or nothing if DuckLake made none because nothing changed. A caller that knows of a change treats nothing as
-/// a failure: after an execution error inside a transaction DuckDB reports COMMIT as done and commits nothing.
-/// Requires: the lake's lock is held, `transaction` is of `writer`, `base_version` is the lake's newest version before it.
-/// Failpoints: before_commit, after_commit.
-/// Errors: W6007 it did not happen (rolled back), W6008 it may have happened: the lake cannot be asked.
-Result<std::optional<std::int64_t>> commit(duck::Connection& writer, const Lake& lake, duck::Transaction&& transaction, const CommitRecord& record,
-                                           const std::string& author, const std::string& message, std::int64_t base_version);
+/// Commits the transaction with the record and confirms it by its token; what DuckDB reports is not believed either
+/// way. Returns the version, or nothing if DuckLake made none because nothing changed. A caller that knows of a change
+/// treats nothing as a failure: after an execution error inside a transaction DuckDB reports COMMIT as done and commits
+/// nothing. Requires: the lake's lock is held, `transaction` is of `writer`, `base_version` is the lake's newest
+/// version before it. Failpoints: before_commit, after_commit. Errors: W6007 it did not happen (rolled back), W6008 it
+/// may have happened: the lake cannot be asked.
+Result<std::optional<std::int64_t>> commit(duck::Connection& writer, const Lake& lake, duck::Transaction&& transaction,
+                                           const CommitRecord& record, const std::string& author,
+                                           const std::string& message, std::int64_t base_version);
 
 }  // namespace weir::lake

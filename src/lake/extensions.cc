@@ -19,7 +19,11 @@ struct Recorded {
 };
 
 Failed refuse(std::string message) {
-  return fail(Diagnostic{.code = Code::W9001, .message = std::move(message), .path = {}, .span = {}, .hint = "run scripts/setup, or reinstall weir"});
+  return fail(Diagnostic{.code = Code::W9001,
+                         .message = std::move(message),
+                         .path = {},
+                         .span = {},
+                         .hint = "run scripts/setup, or reinstall weir"});
 }
 
 std::map<std::string, Recorded> read_record(std::ifstream& file) {
@@ -43,20 +47,25 @@ Result<void> check_extensions(const std::string& folder, const std::vector<std::
   for (const std::string& name : names) {
     const std::string path = duck::Database::extension_file(folder, name);
     const auto recorded = records.find(name);
-    if (recorded == records.end()) return refuse(fmt::format("the extension {} was never checked: {} does not name it", name, record_path));
+    if (recorded == records.end())
+      return refuse(fmt::format("the extension {} was never checked: {} does not name it", name, record_path));
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0) return refuse(fmt::format("the extension {} is missing: {}", name, path));
-    const std::int64_t mtime_ns = static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
-    if (found.st_size != recorded->second.size || mtime_ns != recorded->second.mtime_ns || found.st_ino != recorded->second.inode)
+    const std::int64_t mtime_ns =
+        static_cast<std::int64_t>(found.st_mtim.tv_sec) * 1'000'000'000 + found.st_mtim.tv_nsec;
+    if (found.st_size != recorded->second.size || mtime_ns != recorded->second.mtime_ns ||
+        found.st_ino != recorded->second.inode)
       return refuse(fmt::format("the extension {} is not the file that was checked: {}", name, path));
   }
   return {};
 }
 
-Result<void> load_extensions(duck::Database& database, const std::string& folder, const std::vector<std::string>& names) {
+Result<void> load_extensions(duck::Database& database, const std::string& folder,
+                             const std::vector<std::string>& names) {
   WEIR_CHECK(check_extensions(folder, names));
   for (const std::string& name : names)
-    if (auto loaded = database.load(name); !loaded) return fail(explain(Code::W9001, "the extension " + name + " cannot be loaded", loaded.error()));
+    if (auto loaded = database.load(name); !loaded)
+      return fail(explain(Code::W9001, "the extension " + name + " cannot be loaded", loaded.error()));
   return {};
 }
 

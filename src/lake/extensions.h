@@ -1,5 +1,5 @@
-// The check that stands between the disk and LOAD: DuckDB's own signature check costs 65 to 115 ms a file, so it is done once by setup,
-// which records what it checked; here only the record is compared.
+// The check that stands between the disk and LOAD: DuckDB's own signature check costs 65 to 115 ms a file, so it is
+// done once by setup, which records what it checked; here only the record is compared.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ namespace weir::lake {
 Result<void> check_extensions(const std::string& folder, const std::vector<std::string>& names);
 
 /// Checks and loads. Errors: W9001.
-Result<void> load_extensions(duck::Database& database, const std::string& folder, const std::vector<std::string>& names);
+Result<void> load_extensions(duck::Database& database, const std::string& folder,
+                             const std::vector<std::string>& names);
 
 }  // namespace weir::lake

@@ -1,4 +1,5 @@
-// Removing files that no version knows. Always under the lake's lock: a file that the catalog does not know yet may belong to a writer.
+// Removing files that no version knows. Always under the lake's lock: a file that the catalog does not know yet may
+// belong to a writer.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -19,15 +20,17 @@ constexpr std::string_view kStagePrefix = "weir-";
 
 bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
 
-/// Every file name the catalog knows, of any version. Names of DuckLake and of weir hold unique ids, so a name is enough and no path
-/// needs to be resolved.
+/// Every file name the catalog knows, of any version. Names of DuckLake and of weir hold unique ids, so a name is
+/// enough and no path needs to be resolved.
 Result<std::unordered_set<std::string>> known_names(duck::Connection& connection, const Lake& lake) {
   std::unordered_set<std::string> names;
   if (!lake.exists()) return names;
-  const auto rows = connection.query(Sql("SELECT DISTINCT parse_filename(path, false, 'forward_slash') FROM (SELECT path FROM {} UNION ALL SELECT path FROM {} UNION ALL "
-                                         "SELECT path FROM {})",
-                                         lake.metadata("ducklake_data_file"), lake.metadata("ducklake_delete_file"),
-                                         lake.metadata("ducklake_files_scheduled_for_deletion")));
+  const auto rows =
+      connection.query(Sql("SELECT DISTINCT parse_filename(path, false, 'forward_slash') FROM (SELECT path FROM {} "
+                           "UNION ALL SELECT path FROM {} UNION ALL "
+                           "SELECT path FROM {})",
+                           lake.metadata("ducklake_data_file"), lake.metadata("ducklake_delete_file"),
+                           lake.metadata("ducklake_files_scheduled_for_deletion")));
   if (!rows) return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", rows.error()));
   for (std::size_t i = 0; i < rows->size(); ++i) names.insert(rows->text(i, 0));
   return names;
@@ -41,13 +44,19 @@ Result<std::int64_t> sweep(const Lake& lake, const std::string& folder, Victim i
   if (!fs::exists(folder, error)) return removed;
   std::vector<fs::path> victims;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (entry->is_regular_file(error) && entry->path().extension() == ".parquet" && is_victim(entry->path())) victims.push_back(entry->path());
+    if (entry->is_regular_file(error) && entry->path().extension() == ".parquet" && is_victim(entry->path()))
+      victims.push_back(entry->path());
   for (const fs::path& victim : victims) {
     if (fs::remove(victim, error)) ++removed;
     if (error) break;
   }
   if (error)
-    return fail(Diagnostic{.code = Code::W6005, .message = fmt::format("lake {}: leftovers in {} cannot be removed: {}", lake.name(), folder, error.message()), .path = {}, .span = {}, .hint = {}});
+    return fail(Diagnostic{
+        .code = Code::W6005,
+        .message = fmt::format("lake {}: leftovers in {} cannot be removed: {}", lake.name(), folder, error.message()),
+        .path = {},
+        .span = {},
+        .hint = {}});
   return removed;
 }
 
@@ -63,13 +72,15 @@ Result<std::int64_t> Lake::remove_files(duck::Connection& connection, const std:
   });
 }
 
-Result<std::int64_t> Lake::remove_strays(duck::Connection& connection, const std::string& folder, std::int64_t since) const {
+Result<std::int64_t> Lake::remove_strays(duck::Connection& connection, const std::string& folder,
+                                         std::int64_t since) const {
   if (folder.empty() || is_remote(folder)) return 0;
   WEIR_TRY(const auto known, known_names(connection, *this));
   return sweep(*this, folder, [&](const fs::path& file) {
     struct stat found {};
     if (file.filename().string().starts_with(kStagePrefix)) return false;
-    return ::stat(file.c_str(), &found) == 0 && found.st_mtim.tv_sec >= since && !known.contains(file.filename().string());
+    return ::stat(file.c_str(), &found) == 0 && found.st_mtim.tv_sec >= since &&
+           !known.contains(file.filename().string());
   });
 }
 

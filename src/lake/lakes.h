@@ -1,5 +1,6 @@
-// The lakes of a project inside one DuckDB instance: each attached twice, once READ_ONLY under a reserved name that user SQL is spliced
-// to, once read-write under a name with a random part that only publishing code learns. Beside them a memory database for stages.
+// The lakes of a project inside one DuckDB instance: each attached twice, once READ_ONLY under a reserved name that
+// user SQL is spliced to, once read-write under a name with a random part that only publishing code learns. Beside them
+// a memory database for stages.
 #pragma once
 
 #include <array>
@@ -50,9 +51,11 @@ struct TableState {
   bool has_other_partitioning = false;
   std::vector<std::string> sorted_by;  // expressions
   std::optional<std::string> comment;
-  /// Absolute folder (or s3 prefix) of the table's data files, ending in '/'; where a new table of a plain name will have it if it does not exist.
+  /// Absolute folder (or s3 prefix) of the table's data files, ending in '/'; where a new table of a plain name will
+  /// have it if it does not exist.
   std::string folder;
-  /// False for a table whose name is not plain: DuckLake chooses its folder anew on every replace, so it is written by INSERT.
+  /// False for a table whose name is not plain: DuckLake chooses its folder anew on every replace, so it is written by
+  /// INSERT.
   bool has_plain_folder = true;
   std::int64_t rows = 0;  // live rows by the files' records and deletes; 0 for a view
 
@@ -72,8 +75,8 @@ struct VersionRecord {
   std::int64_t rows_removed = 0;
 };
 
-/// The lock that serialises writers of one lake across processes: flock on a file beside a SQLite catalog, an advisory lock on a
-/// connection of its own for PostgreSQL. Released on destruction.
+/// The lock that serialises writers of one lake across processes: flock on a file beside a SQLite catalog, an advisory
+/// lock on a connection of its own for PostgreSQL. Released on destruction.
 class LakeLock {
  public:
   virtual ~LakeLock() = default;
@@ -86,15 +89,20 @@ class Lake {
  public:
   const LakeConfig& config() const { return config_; }
   const std::string& name() const { return config_.name; }
-  /// False for a lake that no run has made yet: it reads as empty, its reader is an empty database, and it has no version but 0.
+  /// False for a lake that no run has made yet: it reads as empty, its reader is an empty database, and it has no
+  /// version but 0.
   bool exists() const { return exists_; }
   /// Absolute folder or prefix of the data files, ending in '/'.
   const std::string& data_folder() const { return data_folder_; }
 
   /// The relation for reading, under the reserved READ_ONLY attachment.
-  duck::TableName readable(const std::string& schema, const std::string& table) const { return {reader_, schema, table}; }
+  duck::TableName readable(const std::string& schema, const std::string& table) const {
+    return {reader_, schema, table};
+  }
   /// The relation for writing.
-  duck::TableName writable(const std::string& schema, const std::string& table) const { return {writer_, schema, table}; }
+  duck::TableName writable(const std::string& schema, const std::string& table) const {
+    return {writer_, schema, table};
+  }
   const std::string& reader() const { return reader_; }
   const std::string& writer() const { return writer_; }
   /// A table of the metadata database (`ducklake_snapshot`, …), read only.
@@ -108,10 +116,13 @@ class Lake {
   /// Errors: W6003 the lake cannot be read.
   Result<std::int64_t> base_version(duck::Connection& writer) const;
 
-  /// The state of several assets in one look, at version `at` (pass current_version); key is Asset::key(). Every asked asset is in the map.
-  Result<std::map<std::string, TableState>> observe(duck::Connection& connection, const std::vector<Asset>& assets, std::int64_t at) const;
+  /// The state of several assets in one look, at version `at` (pass current_version); key is Asset::key(). Every asked
+  /// asset is in the map.
+  Result<std::map<std::string, TableState>> observe(duck::Connection& connection, const std::vector<Asset>& assets,
+                                                    std::int64_t at) const;
 
-  /// Newest version per key among versions > `after` that changed a table or view, made it or ended it; and the newest version of the lake.
+  /// Newest version per key among versions > `after` that changed a table or view, made it or ended it; and the newest
+  /// version of the lake.
   struct Changes {
     std::int64_t newest = 0;
     std::map<std::string, std::int64_t> tables;
@@ -123,23 +134,26 @@ class Lake {
   Result<Changes> changes_after(duck::Connection& connection, std::int64_t after) const;
 
   /// Versions whose changes name the asset's table (all of them if nothing), newest first.
-  Result<std::vector<VersionRecord>> history(duck::Connection& connection, const std::optional<Asset>& asset, std::size_t limit) const;
+  Result<std::vector<VersionRecord>> history(duck::Connection& connection, const std::optional<Asset>& asset,
+                                             std::size_t limit) const;
 
   /// Versions after `after` whose extra_info is a weir commit record, oldest first.
   Result<std::vector<VersionRecord>> commits_after(duck::Connection& connection, std::int64_t after) const;
 
   /// The version whose commit record carries `token`, among versions > `after`. Nothing: that commit did not happen.
-  Result<std::optional<std::int64_t>> version_of_token(duck::Connection& connection, const std::string& token, std::int64_t after) const;
+  Result<std::optional<std::int64_t>> version_of_token(duck::Connection& connection, const std::string& token,
+                                                       std::int64_t after) const;
 
   /// Waits for the writers' lock, at most until `stop` turns true (checked every 20 ms).
   /// Errors: W6103 interrupted while waiting, W6004 the lock cannot be taken (with the reason).
   Result<std::unique_ptr<LakeLock>> lock(const std::atomic<bool>& stop) const;
 
-  /// Removes Parquet files under the data folder whose name starts with `prefix` and that the catalog does not know. Requires: lake lock held.
-  /// Returns how many.
+  /// Removes Parquet files under the data folder whose name starts with `prefix` and that the catalog does not know.
+  /// Requires: lake lock held. Returns how many.
   Result<std::int64_t> remove_files(duck::Connection& connection, const std::string& prefix) const;
-  /// Removes DuckLake's files in `folder` (nothing if empty) that are not older than `since` (system clock, seconds) and unknown to the catalog: what
-  /// is left of a failed write. Never a stage, which may belong to a live run. Requires: lake lock held.
+  /// Removes DuckLake's files in `folder` (nothing if empty) that are not older than `since` (system clock, seconds)
+  /// and unknown to the catalog: what is left of a failed write. Never a stage, which may belong to a live run.
+  /// Requires: lake lock held.
   Result<std::int64_t> remove_strays(duck::Connection& connection, const std::string& folder, std::int64_t since) const;
 
  private:
@@ -158,14 +172,15 @@ class Lakes {
   struct Options {
     std::string extension_folder;
     bool write = false;  // attach the writers too; creates a lake that does not exist
-    /// Afterwards the instance reaches no file outside the project, its lakes, storages and `allow_paths`, nor can it be told to again.
+    /// Afterwards the instance reaches no file outside the project, its lakes, storages and `allow_paths`, nor can it
+    /// be told to again.
     bool confined = false;
     /// Ends waiting for another process that creates the lake, when given.
     const std::atomic<bool>* stop = nullptr;
   };
   /// Attaches every lake of the configuration, the stage database, and the configured databases read-only.
-  /// Errors: W6001 catalog cannot be opened (read-only, not a lake, no such server), W6002 made by a newer format, W6005 data path not writable,
-  /// W9001 an extension is missing or not the verified file.
+  /// Errors: W6001 catalog cannot be opened (read-only, not a lake, no such server), W6002 made by a newer format,
+  /// W6005 data path not writable, W9001 an extension is missing or not the verified file.
   static Result<std::unique_ptr<Lakes>> open(const Config& config, const Options& options);
 
   duck::Database& database() { return *database_; }
@@ -174,12 +189,12 @@ class Lakes {
   const Lake& lake(std::string_view name) const;
   const std::vector<Lake>& all() const { return lakes_; }
 
-  /// Attaches what `ATTACH '<uri>' AS alias` of a manual script means, as a real attachment: a lake read-write, a configured database
-  /// read-only, `:memory:`, or a database file read-only. Requires: an instance that only this script uses, a statement that the gate accepted, and
-  /// the lake's lock. Errors: W6001 it cannot be opened.
+  /// Attaches what `ATTACH '<uri>' AS alias` of a manual script means, as a real attachment: a lake read-write, a
+  /// configured database read-only, `:memory:`, or a database file read-only. Requires: an instance that only this
+  /// script uses, a statement that the gate accepted, and the lake's lock. Errors: W6001 it cannot be opened.
   Result<void> attach_alias(duck::Connection& connection, const std::string& uri, const std::string& alias);
-  /// The relation of a configured database, attached READ_ONLY under a reserved name when first asked for. Requires: a configured name.
-  /// Errors: W6006 the database cannot be opened. Threads: safe.
+  /// The relation of a configured database, attached READ_ONLY under a reserved name when first asked for. Requires: a
+  /// configured name. Errors: W6006 the database cannot be opened. Threads: safe.
   Result<duck::TableName> datatable(const std::string& place, const std::string& schema, const std::string& table);
 
  private:
@@ -204,8 +219,8 @@ class Lakes {
   std::map<std::string, std::string> attached_databases_;
 };
 
-/// A simple name for a reserved attachment: `prefix` and the name in lower case, where '_' is doubled and every byte other than a letter
-/// or digit becomes `_x` and two hex digits, so that different names stay different.
+/// A simple name for a reserved attachment: `prefix` and the name in lower case, where '_' is doubled and every byte
+/// other than a letter or digit becomes `_x` and two hex digits, so that different names stay different.
 std::string reserved_name(std::string_view prefix, std::string_view name);
 
 /// Hides what looks like a password or key in text that may hold connection strings.

@@ -1,4 +1,5 @@
-// The writers' lock of a lake. The kernel (or the server) releases it with the process, so a killed writer never leaves it behind.
+// The writers' lock of a lake. The kernel (or the server) releases it with the process, so a killed writer never leaves
+// it behind.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -41,11 +42,12 @@ class AdvisoryLock final : public LakeLock {
 };
 
 Failed cannot(const LakeConfig& lake, const std::string& reason) {
-  return fail(Diagnostic{.code = Code::W6004,
-                         .message = fmt::format("the lock of lake {} cannot be taken: {}", lake.name, mask_secrets(reason)),
-                         .path = {},
-                         .span = {},
-                         .hint = {}});
+  return fail(
+      Diagnostic{.code = Code::W6004,
+                 .message = fmt::format("the lock of lake {} cannot be taken: {}", lake.name, mask_secrets(reason)),
+                 .path = {},
+                 .span = {},
+                 .hint = {}});
 }
 
 Failed interrupted(const LakeConfig& lake) {
@@ -89,7 +91,8 @@ Result<std::unique_ptr<LakeLock>> lock_advisory(const LakeConfig& lake, const st
 }  // namespace
 
 Result<std::unique_ptr<LakeLock>> Lake::lock(const std::atomic<bool>& stop) const {
-  return config_.catalog.kind == DatabaseLocation::Kind::Postgres ? lock_advisory(config_, stop) : lock_file(config_, stop);
+  return config_.catalog.kind == DatabaseLocation::Kind::Postgres ? lock_advisory(config_, stop)
+                                                                  : lock_file(config_, stop);
 }
 
 }  // namespace weir::lake

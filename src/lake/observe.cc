@@ -1,5 +1,6 @@
-// The state of tables, read from the lake's metadata in a handful of queries however many tables are asked for. DuckDB's own listing
-// functions load every table of the catalog for the same answer (182 ms at 200 tables); these queries take a few milliseconds.
+// The state of tables, read from the lake's metadata in a handful of queries however many tables are asked for.
+// DuckDB's own listing functions load every table of the catalog for the same answer (182 ms at 200 tables); these
+// queries take a few milliseconds.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -22,7 +23,8 @@ using duck::TableName;
 
 std::string lower(std::string_view text) {
   std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(), [](unsigned char c) { return c < 128 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c); });
+  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
+                 [](unsigned char c) { return c < 128 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c); });
   return lowered;
 }
 
@@ -30,15 +32,20 @@ bool same_name(std::string_view a, std::string_view b) { return lower(a) == lowe
 
 /// DuckLake's own rule for a name that becomes a folder as it stands.
 bool is_plain(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return c < 128 && (std::isalnum(c) != 0 || c == '_' || c == '-'); });
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c < 128 && (std::isalnum(c) != 0 || c == '_' || c == '-');
+  });
 }
 
-std::string under(const std::string& base, const std::string& path, bool relative) { return relative ? base + path : path; }
+std::string under(const std::string& base, const std::string& path, bool relative) {
+  return relative ? base + path : path;
+}
 
 /// Gathers the states of one call. Each step reads one metadata table and fills what it knows.
 class Observer {
  public:
-  Observer(duck::Connection& connection, const Lake& lake, std::int64_t at) : connection_(connection), lake_(lake), at_(at) {}
+  Observer(duck::Connection& connection, const Lake& lake, std::int64_t at)
+      : connection_(connection), lake_(lake), at_(at) {}
 
   Result<std::map<std::string, TableState>> observe(const std::vector<Asset>& assets) {
     for (const Asset& asset : assets) {
@@ -67,7 +74,8 @@ class Observer {
   /// Records of `alias` that live at the version.
   Sql live(const char* alias) const {
     const Identifier name{alias};
-    return Sql("{}.begin_snapshot <= {} AND ({}.end_snapshot IS NULL OR {}.end_snapshot > {})", name, at_, name, name, at_);
+    return Sql("{}.begin_snapshot <= {} AND ({}.end_snapshot IS NULL OR {}.end_snapshot > {})", name, at_, name, name,
+               at_);
   }
 
   /// A filter on the wanted tables; no filter when a scan of everything is the cheaper way.
@@ -84,7 +92,8 @@ class Observer {
   }
 
   Result<void> read_schemas() {
-    WEIR_TRY(const auto found, rows(Sql("SELECT schema_id, schema_name, path, path_is_relative FROM {} s WHERE {}", lake_.metadata("ducklake_schema"), live("s"))));
+    WEIR_TRY(const auto found, rows(Sql("SELECT schema_id, schema_name, path, path_is_relative FROM {} s WHERE {}",
+                                        lake_.metadata("ducklake_schema"), live("s"))));
     for (std::size_t i = 0; i < found.size(); ++i) {
       schemas_[found.integer(i, 0)] = lower(found.text(i, 1));
       schema_folders_[lower(found.text(i, 1))] = under(lake_.data_folder(), found.text(i, 2), found.boolean(i, 3));
@@ -98,7 +107,8 @@ class Observer {
     const auto schema = schema_folders_.find(lower(asset.schema));
     const bool known = schema != schema_folders_.end();
     state.has_plain_folder = is_plain(asset.name) && (known || is_plain(asset.schema));
-    if (state.has_plain_folder) state.folder = (known ? schema->second : lake_.data_folder() + asset.schema + "/") + asset.name + "/";
+    if (state.has_plain_folder)
+      state.folder = (known ? schema->second : lake_.data_folder() + asset.schema + "/") + asset.name + "/";
   }
 
   TableState* adopt(const Rows& found, std::size_t row) {
@@ -116,8 +126,10 @@ class Observer {
   }
 
   Result<void> read_tables() {
-    WEIR_TRY(const auto found, rows(Sql("SELECT table_id, schema_id, table_name, begin_snapshot, path, path_is_relative FROM {} t WHERE {}",
-                                        lake_.metadata("ducklake_table"), live("t"))));
+    WEIR_TRY(
+        const auto found,
+        rows(Sql("SELECT table_id, schema_id, table_name, begin_snapshot, path, path_is_relative FROM {} t WHERE {}",
+                 lake_.metadata("ducklake_table"), live("t"))));
     for (std::size_t i = 0; i < found.size(); ++i) {
       TableState* state = adopt(found, i);
       if (state == nullptr) continue;
@@ -129,8 +141,8 @@ class Observer {
   }
 
   Result<void> read_views() {
-    WEIR_TRY(const auto found,
-             rows(Sql("SELECT view_id, schema_id, view_name, begin_snapshot FROM {} v WHERE {}", lake_.metadata("ducklake_view"), live("v"))));
+    WEIR_TRY(const auto found, rows(Sql("SELECT view_id, schema_id, view_name, begin_snapshot FROM {} v WHERE {}",
+                                        lake_.metadata("ducklake_view"), live("v"))));
     for (std::size_t i = 0; i < found.size(); ++i)
       if (TableState* state = adopt(found, i)) state->is_view = true;
     return {};
@@ -147,10 +159,10 @@ class Observer {
   }
 
   Result<void> read_columns() {
-    WEIR_TRY(const auto found,
-             rows(Sql("SELECT table_id, column_id, parent_column, column_name, column_type, nulls_allowed::BOOLEAN, default_value, default_value_type "
-                      "FROM {} c WHERE {} AND {} ORDER BY table_id, column_order, column_id",
-                      lake_.metadata("ducklake_column"), live("c"), among("table_id"))));
+    WEIR_TRY(const auto found, rows(Sql("SELECT table_id, column_id, parent_column, column_name, column_type, "
+                                        "nulls_allowed::BOOLEAN, default_value, default_value_type "
+                                        "FROM {} c WHERE {} AND {} ORDER BY table_id, column_order, column_id",
+                                        lake_.metadata("ducklake_column"), live("c"), among("table_id"))));
     for (std::size_t begin = 0; begin < found.size();) {
       std::size_t end = begin;
       while (end < found.size() && found.integer(end, 0) == found.integer(begin, 0)) ++end;
@@ -169,7 +181,8 @@ class Observer {
     }
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (records[i].parent) continue;
-      ColumnState column{records[i].name, spell_type(records, i), found.boolean(begin + i, 5), default_of(found, begin + i), std::nullopt};
+      ColumnState column{records[i].name, spell_type(records, i), found.boolean(begin + i, 5),
+                         default_of(found, begin + i), std::nullopt};
       columns_[{state.table_id, records[i].id}] = state.columns.size();
       state.columns.push_back(std::move(column));
     }
@@ -189,10 +202,13 @@ class Observer {
   }
 
   Result<void> read_comments() {
-    WEIR_TRY(const auto found, rows(Sql("SELECT object_id, NULL::BIGINT, \"value\" FROM {} t WHERE \"key\" = 'comment' AND {} AND {} UNION ALL "
-                                        "SELECT table_id, column_id, \"value\" FROM {} c WHERE \"key\" = 'comment' AND {} AND {}",
-                                        lake_.metadata("ducklake_tag"), live("t"), among("object_id"), lake_.metadata("ducklake_column_tag"), live("c"),
-                                        among("table_id"))));
+    WEIR_TRY(
+        const auto found,
+        rows(
+            Sql("SELECT object_id, NULL::BIGINT, \"value\" FROM {} t WHERE \"key\" = 'comment' AND {} AND {} UNION ALL "
+                "SELECT table_id, column_id, \"value\" FROM {} c WHERE \"key\" = 'comment' AND {} AND {}",
+                lake_.metadata("ducklake_tag"), live("t"), among("object_id"), lake_.metadata("ducklake_column_tag"),
+                live("c"), among("table_id"))));
     for (std::size_t i = 0; i < found.size(); ++i) {
       TableState* state = state_of(found, i);
       if (state == nullptr) continue;
@@ -206,10 +222,11 @@ class Observer {
   }
 
   Result<void> read_partitions() {
-    WEIR_TRY(const auto found,
-             rows(Sql("SELECT i.table_id, c.column_id, c.transform FROM {} i JOIN {} c ON c.partition_id = i.partition_id AND c.table_id = i.table_id "
-                      "WHERE {} ORDER BY i.table_id, c.partition_key_index",
-                      lake_.metadata("ducklake_partition_info"), lake_.metadata("ducklake_partition_column"), live("i"))));
+    WEIR_TRY(const auto found, rows(Sql("SELECT i.table_id, c.column_id, c.transform FROM {} i JOIN {} c ON "
+                                        "c.partition_id = i.partition_id AND c.table_id = i.table_id "
+                                        "WHERE {} ORDER BY i.table_id, c.partition_key_index",
+                                        lake_.metadata("ducklake_partition_info"),
+                                        lake_.metadata("ducklake_partition_column"), live("i"))));
     for (std::size_t i = 0; i < found.size(); ++i) {
       TableState* state = state_of(found, i);
       if (state == nullptr) continue;
@@ -224,7 +241,8 @@ class Observer {
 
   Result<void> read_sorting() {
     WEIR_TRY(const auto found,
-             rows(Sql("SELECT i.table_id, e.expression, e.sort_direction, e.null_order FROM {} i JOIN {} e ON e.sort_id = i.sort_id AND e.table_id = i.table_id "
+             rows(Sql("SELECT i.table_id, e.expression, e.sort_direction, e.null_order FROM {} i JOIN {} e ON "
+                      "e.sort_id = i.sort_id AND e.table_id = i.table_id "
                       "WHERE {} ORDER BY i.table_id, e.sort_key_index",
                       lake_.metadata("ducklake_sort_info"), lake_.metadata("ducklake_sort_expression"), live("i"))));
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -239,18 +257,20 @@ class Observer {
     return {};
   }
 
-  // Files written by one version hold whole rows of that version, so their records count exactly. Merged files, merged delete files and
-  // rows kept in the catalog do not: those tables are counted by reading them at the version. The delete file of a data file whose last
-  // row went is left open, so it counts only with its data file.
+  // Files written by one version hold whole rows of that version, so their records count exactly. Merged files, merged
+  // delete files and rows kept in the catalog do not: those tables are counted by reading them at the version. The
+  // delete file of a data file whose last row went is left open, so it counts only with its data file.
   Result<void> read_counts() {
     WEIR_TRY(const auto found,
              rows(Sql("SELECT table_id, sum(n)::BIGINT, bool_or(mixed) FROM ("
-                      "SELECT table_id, record_count AS n, coalesce(partial_max > {}, false) AS mixed FROM {} f WHERE {} AND {} UNION ALL "
+                      "SELECT table_id, record_count AS n, coalesce(partial_max > {}, false) AS mixed FROM {} f WHERE "
+                      "{} AND {} UNION ALL "
                       "SELECT table_id, -delete_count, coalesce(partial_max > {}, false) FROM {} d WHERE {} AND {} "
                       "AND data_file_id IN (SELECT data_file_id FROM {} f WHERE {}) UNION ALL "
                       "SELECT table_id, 0, true FROM {} WHERE {}) GROUP BY table_id",
-                      at_, lake_.metadata("ducklake_data_file"), live("f"), among("table_id"), at_, lake_.metadata("ducklake_delete_file"), live("d"),
-                      among("table_id"), lake_.metadata("ducklake_data_file"), live("f"), lake_.metadata("ducklake_inlined_data_tables"),
+                      at_, lake_.metadata("ducklake_data_file"), live("f"), among("table_id"), at_,
+                      lake_.metadata("ducklake_delete_file"), live("d"), among("table_id"),
+                      lake_.metadata("ducklake_data_file"), live("f"), lake_.metadata("ducklake_inlined_data_tables"),
                       among("table_id"))));
     std::vector<TableState*> mixed;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -264,23 +284,28 @@ class Observer {
   }
 
   Result<void> count_rows(TableState& state) {
-    WEIR_TRY(const auto name, rows(Sql("SELECT s.schema_name, t.table_name FROM {} t JOIN {} s USING (schema_id) WHERE t.table_id = {} AND {} AND {}",
-                                       lake_.metadata("ducklake_table"), lake_.metadata("ducklake_schema"), state.table_id, live("t"), live("s"))));
+    WEIR_TRY(const auto name, rows(Sql("SELECT s.schema_name, t.table_name FROM {} t JOIN {} s USING (schema_id) WHERE "
+                                       "t.table_id = {} AND {} AND {}",
+                                       lake_.metadata("ducklake_table"), lake_.metadata("ducklake_schema"),
+                                       state.table_id, live("t"), live("s"))));
     if (name.size() == 0) return {};
-    WEIR_TRY(const auto count, rows(Sql("SELECT count(*) FROM {} AT (VERSION => {})", lake_.readable(name.text(0, 0), name.text(0, 1)), at_)));
+    WEIR_TRY(const auto count, rows(Sql("SELECT count(*) FROM {} AT (VERSION => {})",
+                                        lake_.readable(name.text(0, 0), name.text(0, 1)), at_)));
     state.rows = count.integer(0, 0);
     return {};
   }
 
   Result<void> read_versions() {
-    WEIR_TRY(const auto found, rows(Sql("SELECT snapshot_id, changes_made FROM {} WHERE snapshot_id > {} AND snapshot_id <= {}",
-                                        lake_.metadata("ducklake_snapshot_changes"), oldest_, at_)));
+    WEIR_TRY(const auto found,
+             rows(Sql("SELECT snapshot_id, changes_made FROM {} WHERE snapshot_id > {} AND snapshot_id <= {}",
+                      lake_.metadata("ducklake_snapshot_changes"), oldest_, at_)));
     for (std::size_t i = 0; i < found.size(); ++i) {
       const std::int64_t version = found.integer(i, 0);
       const std::string changes = found.text(i, 1);
       for (const Change& change : parse_changes(changes)) {
         if (!change.id || !change.alters_content()) continue;
-        if (const auto state = by_id_.find(*change.id); state != by_id_.end()) state->second->version = std::max(state->second->version, version);
+        if (const auto state = by_id_.find(*change.id); state != by_id_.end())
+          state->second->version = std::max(state->second->version, version);
       }
     }
     return {};
@@ -301,15 +326,18 @@ class Observer {
 }  // namespace
 
 const ColumnState* TableState::column(std::string_view name) const {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const ColumnState& column) { return same_name(column.name, name); });
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const ColumnState& column) { return same_name(column.name, name); });
   return found == columns.end() ? nullptr : &*found;
 }
 
 bool TableState::is_partitioned() const {
-  return std::any_of(partitioned_by.begin(), partitioned_by.end(), [](const std::string& name) { return name == kPartitionColumn; });
+  return std::any_of(partitioned_by.begin(), partitioned_by.end(),
+                     [](const std::string& name) { return name == kPartitionColumn; });
 }
 
-Result<std::map<std::string, TableState>> Lake::observe(duck::Connection& connection, const std::vector<Asset>& assets, std::int64_t at) const {
+Result<std::map<std::string, TableState>> Lake::observe(duck::Connection& connection, const std::vector<Asset>& assets,
+                                                        std::int64_t at) const {
   return Observer(connection, *this, at).observe(assets);
 }
 

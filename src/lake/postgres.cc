@@ -34,8 +34,6 @@ tl::expected<std::optional<std::string>, std::string> PostgresSession::ask(const
   return std::optional<std::string>(PQgetvalue(result.get(), 0, 0));
 }
 
-bool PostgresSession::is_alive() {
-  return PQstatus(connection_.get()) == CONNECTION_OK && ask("SELECT 1").has_value();
-}
+bool PostgresSession::is_alive() { return PQstatus(connection_.get()) == CONNECTION_OK && ask("SELECT 1").has_value(); }
 
 }  // namespace weir::lake

@@ -20,7 +20,8 @@ std::string type_of(const std::string& name, const std::map<std::string, std::st
 
 }  // namespace
 
-Result<void> create_secrets(duck::Connection& connection, const Config& config, duck::Database& database, const std::string& extension_folder) {
+Result<void> create_secrets(duck::Connection& connection, const Config& config, duck::Database& database,
+                            const std::string& extension_folder) {
   for (const auto& [name, options] : config.secrets) {
     const std::string type = type_of(name, options);
     const bool postgres = type == "postgres";
@@ -30,13 +31,15 @@ Result<void> create_secrets(duck::Connection& connection, const Config& config, 
       if (key != "type") parts.push_back(Sql("{} {}", Identifier(key), Literal(value)));
     // DuckDB applies the PostgreSQL secret of this name to every connection string that leaves something out.
     const std::string known_as = postgres ? "__default_postgres" : reserved_name("_weir_s_", name);
-    if (auto done = connection.execute(Sql("CREATE SECRET {} ({})", Identifier(known_as), Sql::join(parts, ", "))); !done)
-      return fail(Diagnostic{.code = Code::W6001,
-                             // DuckDB's message may quote the statement, and with it the value.
-                             .message = fmt::format("the secret {} is not one that DuckDB takes as type {}", name, type),
-                             .path = {},
-                             .span = {},
-                             .hint = "check its keys against DuckDB's documentation of that secret type"});
+    if (auto done = connection.execute(Sql("CREATE SECRET {} ({})", Identifier(known_as), Sql::join(parts, ", ")));
+        !done)
+      return fail(
+          Diagnostic{.code = Code::W6001,
+                     // DuckDB's message may quote the statement, and with it the value.
+                     .message = fmt::format("the secret {} is not one that DuckDB takes as type {}", name, type),
+                     .path = {},
+                     .span = {},
+                     .hint = "check its keys against DuckDB's documentation of that secret type"});
   }
   return {};
 }

@@ -9,6 +9,7 @@ namespace weir::lake {
 
 /// Creates one DuckDB secret for each of the configuration and loads the extension that knows its type.
 /// Errors: W6001 a secret that DuckDB refuses, W9001.
-Result<void> create_secrets(duck::Connection& connection, const Config& config, duck::Database& database, const std::string& extension_folder);
+Result<void> create_secrets(duck::Connection& connection, const Config& config, duck::Database& database,
+                            const std::string& extension_folder);
 
 }  // namespace weir::lake

@@ -16,7 +16,9 @@ using duck::Literal;
 using duck::Rows;
 using duck::Sql;
 
-Failed unreadable(const Lake& lake, const duck::Failure& failure) { return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", failure)); }
+Failed unreadable(const Lake& lake, const duck::Failure& failure) {
+  return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", failure));
+}
 
 Result<Rows> read(duck::Connection& connection, const Lake& lake, const Sql& sql) {
   auto rows = connection.query(sql);
@@ -25,9 +27,11 @@ Result<Rows> read(duck::Connection& connection, const Lake& lake, const Sql& sql
 }
 
 Sql version_columns(const Lake& lake) {
-  return Sql("SELECT c.snapshot_id, strftime(s.snapshot_time::TIMESTAMPTZ AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ'), c.author, c.commit_message, "
-             "c.commit_extra_info, c.changes_made FROM {} c JOIN {} s USING (snapshot_id)",
-             lake.metadata("ducklake_snapshot_changes"), lake.metadata("ducklake_snapshot"));
+  return Sql(
+      "SELECT c.snapshot_id, strftime(s.snapshot_time::TIMESTAMPTZ AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ'), "
+      "c.author, c.commit_message, "
+      "c.commit_extra_info, c.changes_made FROM {} c JOIN {} s USING (snapshot_id)",
+      lake.metadata("ducklake_snapshot_changes"), lake.metadata("ducklake_snapshot"));
 }
 
 VersionRecord record_of(const Rows& rows, std::size_t row) {
@@ -43,20 +47,24 @@ VersionRecord record_of(const Rows& rows, std::size_t row) {
 
 /// True of a JSON object with a text `weir`; anything else is what a foreign writer left.
 Sql is_commit_record() {
-  return Sql("(CASE WHEN json_valid(c.commit_extra_info) THEN json_type(c.commit_extra_info, '$.weir') = 'VARCHAR' ELSE false END)");
+  return Sql(
+      "(CASE WHEN json_valid(c.commit_extra_info) THEN json_type(c.commit_extra_info, '$.weir') = 'VARCHAR' ELSE false "
+      "END)");
 }
 
 }  // namespace
 
 Result<std::int64_t> Lake::current_version(duck::Connection& connection) const {
   if (!exists_) return 0;
-  WEIR_TRY(const auto rows, read(connection, *this, Sql("SELECT id FROM {}.current_snapshot()", duck::Identifier(reader_))));
+  WEIR_TRY(const auto rows,
+           read(connection, *this, Sql("SELECT id FROM {}.current_snapshot()", duck::Identifier(reader_))));
   return rows.integer(0, 0);
 }
 
 Result<std::int64_t> Lake::base_version(duck::Connection& writer) const {
   if (!exists_) return 0;
-  WEIR_TRY(const auto rows, read(writer, *this, Sql("SELECT id FROM {}.current_snapshot()", duck::Identifier(writer_))));
+  WEIR_TRY(const auto rows,
+           read(writer, *this, Sql("SELECT id FROM {}.current_snapshot()", duck::Identifier(writer_))));
   return rows.integer(0, 0);
 }
 
@@ -64,19 +72,27 @@ Result<Lake::Changes> Lake::changes_after(duck::Connection& connection, std::int
   Changes result;
   result.newest = after;
   if (!exists_) return result;
-  WEIR_TRY(const auto names, read(connection, *this,
-                                  Sql("SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot FROM {} t JOIN {} s USING (schema_id) WHERE t.end_snapshot IS NULL "
-                                      "AND s.end_snapshot IS NULL UNION ALL SELECT v.view_id, s.schema_name, v.view_name, v.begin_snapshot FROM {} v JOIN {} s USING "
-                                      "(schema_id) WHERE v.end_snapshot IS NULL AND s.end_snapshot IS NULL UNION ALL "
-                                      // Dropped, or replaced: the name changed with the version that ended it.
-                                      "SELECT NULL, s.schema_name, t.table_name, max(t.end_snapshot) FROM {} t JOIN {} s USING (schema_id) WHERE t.end_snapshot > {} GROUP BY ALL "
-                                      "UNION ALL SELECT NULL, s.schema_name, v.view_name, max(v.end_snapshot) FROM {} v JOIN {} s USING (schema_id) WHERE v.end_snapshot > {} "
-                                      "GROUP BY ALL",
-                                      metadata("ducklake_table"), metadata("ducklake_schema"), metadata("ducklake_view"), metadata("ducklake_schema"),
-                                      metadata("ducklake_table"), metadata("ducklake_schema"), after, metadata("ducklake_view"), metadata("ducklake_schema"), after)));
-  WEIR_TRY(const auto rows, read(connection, *this,
-                                 Sql("SELECT c.snapshot_id, c.changes_made, {} FROM {} c WHERE c.snapshot_id > {} ORDER BY c.snapshot_id", is_commit_record(),
-                                     metadata("ducklake_snapshot_changes"), after)));
+  WEIR_TRY(const auto names,
+           read(connection, *this,
+                Sql("SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot FROM {} t JOIN {} s USING "
+                    "(schema_id) WHERE t.end_snapshot IS NULL "
+                    "AND s.end_snapshot IS NULL UNION ALL SELECT v.view_id, s.schema_name, v.view_name, "
+                    "v.begin_snapshot FROM {} v JOIN {} s USING "
+                    "(schema_id) WHERE v.end_snapshot IS NULL AND s.end_snapshot IS NULL UNION ALL "
+                    // Dropped, or replaced: the name changed with the version that ended it.
+                    "SELECT NULL, s.schema_name, t.table_name, max(t.end_snapshot) FROM {} t JOIN {} s USING "
+                    "(schema_id) WHERE t.end_snapshot > {} GROUP BY ALL "
+                    "UNION ALL SELECT NULL, s.schema_name, v.view_name, max(v.end_snapshot) FROM {} v JOIN {} s USING "
+                    "(schema_id) WHERE v.end_snapshot > {} "
+                    "GROUP BY ALL",
+                    metadata("ducklake_table"), metadata("ducklake_schema"), metadata("ducklake_view"),
+                    metadata("ducklake_schema"), metadata("ducklake_table"), metadata("ducklake_schema"), after,
+                    metadata("ducklake_view"), metadata("ducklake_schema"), after)));
+  WEIR_TRY(
+      const auto rows,
+      read(connection, *this,
+           Sql("SELECT c.snapshot_id, c.changes_made, {} FROM {} c WHERE c.snapshot_id > {} ORDER BY c.snapshot_id",
+               is_commit_record(), metadata("ducklake_snapshot_changes"), after)));
   std::unordered_set<std::int64_t> ours;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows.text(i, 2) == "true") ours.insert(rows.integer(i, 0));
@@ -111,17 +127,21 @@ namespace {
 Result<std::unordered_set<std::int64_t>> ids_of(duck::Connection& connection, const Lake& lake, const Asset& asset) {
   std::unordered_set<std::int64_t> ids;
   WEIR_TRY(const auto rows, read(connection, lake,
-                                 Sql("SELECT t.table_id FROM {} t JOIN {} s USING (schema_id) WHERE lower(s.schema_name) = lower({}) AND lower(t.table_name) = lower({}) "
-                                     "UNION SELECT v.view_id FROM {} v JOIN {} s USING (schema_id) WHERE lower(s.schema_name) = lower({}) AND lower(v.view_name) = lower({})",
-                                     lake.metadata("ducklake_table"), lake.metadata("ducklake_schema"), Literal(asset.schema), Literal(asset.name),
-                                     lake.metadata("ducklake_view"), lake.metadata("ducklake_schema"), Literal(asset.schema), Literal(asset.name))));
+                                 Sql("SELECT t.table_id FROM {} t JOIN {} s USING (schema_id) WHERE "
+                                     "lower(s.schema_name) = lower({}) AND lower(t.table_name) = lower({}) "
+                                     "UNION SELECT v.view_id FROM {} v JOIN {} s USING (schema_id) WHERE "
+                                     "lower(s.schema_name) = lower({}) AND lower(v.view_name) = lower({})",
+                                     lake.metadata("ducklake_table"), lake.metadata("ducklake_schema"),
+                                     Literal(asset.schema), Literal(asset.name), lake.metadata("ducklake_view"),
+                                     lake.metadata("ducklake_schema"), Literal(asset.schema), Literal(asset.name))));
   for (std::size_t i = 0; i < rows.size(); ++i) ids.insert(rows.integer(i, 0));
   return ids;
 }
 
 bool names_any(const std::string& changes, const std::unordered_set<std::int64_t>& ids, const Asset& asset) {
   const auto same = [](std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
   };
   const auto parsed = parse_changes(changes);
   return std::any_of(parsed.begin(), parsed.end(), [&](const Change& change) {
@@ -130,7 +150,8 @@ bool names_any(const std::string& changes, const std::unordered_set<std::int64_t
 }
 
 /// Rows added and removed by each version among `ids` (all tables if nothing), from the files' records.
-Result<void> count_changes(duck::Connection& connection, const Lake& lake, const std::optional<std::unordered_set<std::int64_t>>& ids,
+Result<void> count_changes(duck::Connection& connection, const Lake& lake,
+                           const std::optional<std::unordered_set<std::int64_t>>& ids,
                            std::vector<VersionRecord>& records) {
   if (records.empty()) return {};
   Sql among("true");
@@ -145,7 +166,8 @@ Result<void> count_changes(duck::Connection& connection, const Lake& lake, const
   WEIR_TRY(const auto rows,
            read(connection, lake,
                 Sql("SELECT v, sum(added)::BIGINT, sum(removed)::BIGINT FROM ("
-                    "SELECT begin_snapshot AS v, record_count AS added, 0 AS removed FROM {} WHERE begin_snapshot >= {} AND {} UNION ALL "
+                    "SELECT begin_snapshot AS v, record_count AS added, 0 AS removed FROM {} WHERE begin_snapshot >= "
+                    "{} AND {} UNION ALL "
                     "SELECT end_snapshot, 0, record_count FROM {} WHERE end_snapshot >= {} AND {} UNION ALL "
                     "SELECT begin_snapshot, 0, delete_count FROM {} WHERE begin_snapshot >= {} AND {} UNION ALL "
                     "SELECT end_snapshot, 0, -delete_count FROM {} WHERE end_snapshot >= {} AND {}) GROUP BY v",
@@ -163,7 +185,8 @@ Result<void> count_changes(duck::Connection& connection, const Lake& lake, const
 
 }  // namespace
 
-Result<std::vector<VersionRecord>> Lake::history(duck::Connection& connection, const std::optional<Asset>& asset, std::size_t limit) const {
+Result<std::vector<VersionRecord>> Lake::history(duck::Connection& connection, const std::optional<Asset>& asset,
+                                                 std::size_t limit) const {
   std::vector<VersionRecord> records;
   if (!exists_) return records;
   std::optional<std::unordered_set<std::int64_t>> ids;
@@ -183,16 +206,19 @@ Result<std::vector<VersionRecord>> Lake::commits_after(duck::Connection& connect
   std::vector<VersionRecord> records;
   if (!exists_) return records;
   WEIR_TRY(const auto rows, read(connection, *this,
-                                 Sql("{} WHERE c.snapshot_id > {} AND {} ORDER BY c.snapshot_id", version_columns(*this), after, is_commit_record())));
+                                 Sql("{} WHERE c.snapshot_id > {} AND {} ORDER BY c.snapshot_id",
+                                     version_columns(*this), after, is_commit_record())));
   for (std::size_t i = 0; i < rows.size(); ++i) records.push_back(record_of(rows, i));
   return records;
 }
 
-Result<std::optional<std::int64_t>> Lake::version_of_token(duck::Connection& connection, const std::string& token, std::int64_t after) const {
+Result<std::optional<std::int64_t>> Lake::version_of_token(duck::Connection& connection, const std::string& token,
+                                                           std::int64_t after) const {
   if (!exists_) return std::optional<std::int64_t>();
   WEIR_TRY(const auto rows,
            read(connection, *this,
-                Sql("SELECT c.snapshot_id FROM {} c WHERE c.snapshot_id > {} AND {} AND json_extract_string(c.commit_extra_info, '$.token') = {} ORDER BY 1",
+                Sql("SELECT c.snapshot_id FROM {} c WHERE c.snapshot_id > {} AND {} AND "
+                    "json_extract_string(c.commit_extra_info, '$.token') = {} ORDER BY 1",
                     metadata("ducklake_snapshot_changes"), after, is_commit_record(), Literal(token))));
   if (rows.size() == 0) return std::optional<std::int64_t>();
   return std::optional(rows.integer(0, 0));

@@ -12,7 +12,8 @@ namespace weir::ops {
 struct QueryRequest {
   std::string sql;
   std::optional<std::int64_t> limit;
-  /// csv, json or parquet: written by DuckDB to `output` ("/dev/stdout" for standard output). Empty: rows come back as text.
+  /// csv, json or parquet: written by DuckDB to `output` ("/dev/stdout" for standard output). Empty: rows come back as
+  /// text.
   std::string format;
   std::string output;
 };
@@ -39,7 +40,8 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
 /// One slice as `weir status` shows it.
 struct SliceStatus {
   std::string slice;
-  /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it, or somebody else wrote to the table).
+  /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it, or
+  /// somebody else wrote to the table).
   std::string status;
   state::SliceRecord record;
 };
@@ -49,7 +51,8 @@ struct AssetStatus {
   std::vector<SliceStatus> slices;
 };
 /// The ledger of the named asset, or of all models. With a range, missing partitions of a time kind are listed too.
-Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment, const std::optional<std::string>& asset,
-                                        const std::optional<std::string>& from, const std::optional<std::string>& to);
+Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment,
+                                        const std::optional<std::string>& asset, const std::optional<std::string>& from,
+                                        const std::optional<std::string>& to);
 
 }  // namespace weir::ops

@@ -16,7 +16,8 @@ struct Finding {
   std::string advice;
 };
 
-/// Versions, extensions, lakes, state, clock, free disk, locks held, leftovers of dead runs. Never fails: what can't be looked at is a finding.
+/// Versions, extensions, lakes, state, clock, free disk, locks held, leftovers of dead runs. Never fails: what can't be
+/// looked at is a finding.
 std::vector<Finding> doctor(Workspace& workspace);
 
 }  // namespace weir::ops

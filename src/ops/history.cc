@@ -10,17 +10,21 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
     WEIR_TRY(wanted, workspace.asset_named(*asset));
     history.asset = wanted->uri();
   }
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   const std::string place = wanted ? wanted->place : config->default_lake().name;
   if (config->lake(place) == nullptr)
-    return fail(Diagnostic{.code = Code::W2012, .message = "there is no lake " + place, .hint = "weir.yaml lists the lakes"});
+    return fail(
+        Diagnostic{.code = Code::W2012, .message = "there is no lake " + place, .hint = "weir.yaml lists the lakes"});
   const lake::Lake& lake = lakes->lake(place);
   WEIR_TRY(duck::Connection connection, lakes->connect());
   WEIR_TRY(history.versions, lake.history(connection, wanted, limit));
   if (wanted && history.versions.empty()) {
     WEIR_TRY(const Graph* graph, workspace.graph());
     const Model* producer = graph->producer(*wanted);
-    return fail(Diagnostic{.code = Code::W2012, .message = wanted->uri() + " has no versions", .hint = producer != nullptr ? "it is not built yet: weir run " + producer->path : workspace.hint_for(*asset)});
+    return fail(Diagnostic{
+        .code = Code::W2012,
+        .message = wanted->uri() + " has no versions",
+        .hint = producer != nullptr ? "it is not built yet: weir run " + producer->path : workspace.hint_for(*asset)});
   }
   return history;
 }

@@ -7,7 +7,8 @@ namespace weir::ops {
 
 std::string version() { return WEIR_VERSION; }
 
-Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& selectors, const std::vector<std::string>& exclude) {
+Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& selectors,
+                                       const std::vector<std::string>& exclude) {
   WEIR_TRY(const Graph* graph, workspace.graph());
   Diagnostics warnings;
   WEIR_TRY(const std::set<std::string> selected, select(*graph, {selectors, exclude, std::nullopt, {}}, warnings));
@@ -25,16 +26,18 @@ Result<Diagnostics> missing_sources(Workspace& workspace, const Graph& graph) {
   std::vector<std::pair<const Model*, const Reference*>> sources;
   for (const Model& model : graph.models())
     for (const Reference& reference : model.references)
-      if (reference.asset.kind == AssetKind::Lake && graph.producer(reference.asset) == nullptr) sources.emplace_back(&model, &reference);
+      if (reference.asset.kind == AssetKind::Lake && graph.producer(reference.asset) == nullptr)
+        sources.emplace_back(&model, &reference);
   if (sources.empty()) return found;
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   WEIR_TRY(duck::Connection connection, lakes->connect());
   for (const auto& [model, reference] : sources) {
     const lake::Lake& lake = lakes->lake(reference->asset.place);
     WEIR_TRY(const std::int64_t version, lake.current_version(connection));
     WEIR_TRY(const auto states, lake.observe(connection, {reference->asset}, version));
     if (states.at(reference->asset.key()).exists) continue;
-    Diagnostic missing{.code = Code::W2015, .severity = Severity::Warning, .path = model->source->path, .span = reference->span};
+    Diagnostic missing{
+        .code = Code::W2015, .severity = Severity::Warning, .path = model->source->path, .span = reference->span};
     missing.message = reference->asset.uri() + " is produced by no model, and the lake does not have it";
     missing.hint = "write a model for it, or correct the name";
     found.push_back(std::move(missing));

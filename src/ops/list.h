@@ -12,9 +12,11 @@ namespace weir::ops {
 std::string version();
 
 /// The selected models in the graph's order. Errors: an invalid project, an unknown selector.
-Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& select, const std::vector<std::string>& exclude);
+Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& select,
+                                       const std::vector<std::string>& exclude);
 
-/// Everything there is to say about the project, sorted: parsing, shape, references, the gate, the graph, and sources that the lakes do not have.
+/// Everything there is to say about the project, sorted: parsing, shape, references, the gate, the graph, and sources
+/// that the lakes do not have.
 Result<Diagnostics> check(Workspace& workspace);
 
 }  // namespace weir::ops

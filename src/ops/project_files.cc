@@ -34,13 +34,16 @@ constexpr std::string_view kIgnore = "/lake/\n/.weir/\n/.env\n";
 
 Result<void> must_be_free(const std::string& path) {
   if (!std::filesystem::exists(path)) return {};
-  return fail(Diagnostic{.code = Code::W8012, .message = fmt::format("{} is there already", path), .hint = "weir never overwrites: choose another place, or remove it first"});
+  return fail(Diagnostic{.code = Code::W8012,
+                         .message = fmt::format("{} is there already", path),
+                         .hint = "weir never overwrites: choose another place, or remove it first"});
 }
 
 /// A project's name as its folder suggests it.
 std::string name_of_folder(const std::string& folder) {
   std::string name = std::filesystem::weakly_canonical(folder).filename().string();
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_' && c != '-'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_' && c != '-'; }, '_');
   return name.empty() ? "project" : name;
 }
 
@@ -77,8 +80,10 @@ Result<NewTest> init_data_test(Workspace& workspace, const std::string& name, co
   if (path.find('/') == std::string::npos) path = project->config.tests.front() + "/" + path;
   WEIR_CHECK(must_be_free(path));
   const std::string table = model->target ? model->target->name : model->path.substr(model->path.rfind('/') + 1);
-  const std::string text = fmt::format("-- Rows that break the rule; no rows: the test passes.\nSELECT *\nFROM {}\nWHERE false  -- say here what must not be\n",
-                                       duck::Sql("_wm_target.{}", duck::Identifier(table)).text());
+  const std::string text = fmt::format(
+      "-- Rows that break the rule; no rows: the test passes.\nSELECT *\nFROM {}\nWHERE false  -- say here what must "
+      "not be\n",
+      duck::Sql("_wm_target.{}", duck::Identifier(table)).text());
   WEIR_CHECK(io::write_file(path, text));
   return NewTest{path, fmt::format("-- data_test {}", path.substr(0, path.size() - 4))};
 }

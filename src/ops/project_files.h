@@ -9,8 +9,8 @@
 
 namespace weir::ops {
 
-/// Writes weir.yaml, .gitignore, a first model and a custom-test folder into `folder`; never overwrites. Returns the files made.
-/// Errors: W8012 a file is in the way, W9011 not writable.
+/// Writes weir.yaml, .gitignore, a first model and a custom-test folder into `folder`; never overwrites. Returns the
+/// files made. Errors: W8012 a file is in the way, W9011 not writable.
 Result<std::vector<std::string>> init(const std::string& folder);
 
 /// Writes a custom data test for a model and returns its path with the header line to paste into the model.

@@ -1,4 +1,5 @@
-// `weir query`: one read-only statement. It runs on an instance that has only read-only attachments, behind the same gate as models.
+// `weir query`: one read-only statement. It runs on an instance that has only read-only attachments, behind the same
+// gate as models.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,20 +18,24 @@ namespace {
 constexpr std::string_view kPath = "query";
 
 bool same(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 Result<parse::Statement> only_select(duck::Connection& connection, const std::string& sql) {
   WEIR_TRY(parse::Script script, parse::parse_script(connection, sql, std::string(kPath)));
-  if (script.statements.size() == 1 && script.statements.front().kind == parse::StatementKind::Result) return std::move(script.statements.front());
+  if (script.statements.size() == 1 && script.statements.front().kind == parse::StatementKind::Result)
+    return std::move(script.statements.front());
   Diagnostic found{.code = Code::W8010};
-  found.message = script.statements.size() == 1 ? fmt::format("`weir query` only reads; this is {}", script.statements.front().what)
-                                                : fmt::format("`weir query` takes one statement, not {}", script.statements.size());
+  found.message = script.statements.size() == 1
+                      ? fmt::format("`weir query` only reads; this is {}", script.statements.front().what)
+                      : fmt::format("`weir query` takes one statement, not {}", script.statements.size());
   found.hint = "give one SELECT; to change data, write a model";
   return fail(std::move(found));
 }
 
-/// Names that begin with a configured lake lead to its read-only attachment; all others are left to the current catalog.
+/// Names that begin with a configured lake lead to its read-only attachment; all others are left to the current
+/// catalog.
 parse::Spliced to_lakes(const std::string& sql, const parse::Statement& statement, const lake::Lakes& lakes) {
   std::vector<parse::Replacement> replacements;
   for (const parse::TableReference& table : statement.tables) {
@@ -58,33 +63,44 @@ Diagnostic explain_query(const duck::Failure& failure, const parse::Spliced* spl
 /// Tables and views of a lake as a query names them.
 std::vector<std::string> names_in(duck::Connection& connection, const lake::Lake& lake) {
   std::vector<std::string> names;
-  const auto rows = connection.query(duck::Sql("SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = {} ORDER BY ALL", duck::Literal(lake.reader())));
+  const auto rows = connection.query(
+      duck::Sql("SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = {} ORDER BY ALL",
+                duck::Literal(lake.reader())));
   for (std::size_t row = 0; rows && row < rows->size(); ++row)
     names.push_back(rows->text(row, 0) == "main" ? rows->text(row, 1) : rows->text(row, 0) + "." + rows->text(row, 1));
   return names;
 }
 
 /// A table that the engine did not find is said in the words of the project: DuckDB would propose names of its own.
-Diagnostics in_project_words(duck::Connection& connection, const parse::Statement& statement, const lake::Lakes& lakes, const std::string& default_lake, Diagnostics problems) {
+Diagnostics in_project_words(duck::Connection& connection, const parse::Statement& statement, const lake::Lakes& lakes,
+                             const std::string& default_lake, Diagnostics problems) {
   for (Diagnostic& problem : problems) {
     for (const parse::TableReference& table : statement.tables) {
-      const bool is_here = problem.code == Code::W4001 && !problem.path.empty() && problem.span.begin >= table.span.begin && problem.span.begin < table.span.end;
+      const bool is_here = problem.code == Code::W4001 && !problem.path.empty() &&
+                           problem.span.begin >= table.span.begin && problem.span.begin < table.span.end;
       if (!is_here) continue;
       const std::string place = table.parts.size() == 3 ? table.parts[0] : default_lake;
-      const auto lake = std::find_if(lakes.all().begin(), lakes.all().end(), [&place](const lake::Lake& one) { return same(one.name(), place); });
+      const auto lake = std::find_if(lakes.all().begin(), lakes.all().end(),
+                                     [&place](const lake::Lake& one) { return same(one.name(), place); });
       if (lake == lakes.all().end()) continue;
       const std::string schema = table.parts.size() == 1 ? "main" : table.parts[table.parts.size() - 2];
-      const std::string wanted = same(schema, "main") ? table.parts.back() : fmt::format("{}.{}", schema, table.parts.back());
+      const std::string wanted =
+          same(schema, "main") ? table.parts.back() : fmt::format("{}.{}", schema, table.parts.back());
       const std::vector<std::string> names = names_in(connection, *lake);
-      if (std::any_of(names.begin(), names.end(), [&wanted](const std::string& name) { return same(name, wanted); })) continue;
+      if (std::any_of(names.begin(), names.end(), [&wanted](const std::string& name) { return same(name, wanted); }))
+        continue;
       problem.code = Code::W2012;
       problem.span = table.span;
       problem.message = fmt::format("lake {} has no table {}", lake->name(), wanted);
       const auto near = text::nearest(wanted, names);
       const std::size_t shown = std::min<std::size_t>(names.size(), 10);
-      problem.hint = near            ? fmt::format("did you mean `{}`?", *near)
-                     : names.empty() ? std::string("nothing is published yet: weir run")
-                                     : fmt::format("it has {}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "), shown < names.size() ? " …" : "");
+      problem.hint =
+          near ? fmt::format("did you mean `{}`?", *near)
+          : names.empty()
+              ? std::string("nothing is published yet: weir run")
+              : fmt::format("it has {}{}",
+                            fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                            shown < names.size() ? " …" : "");
     }
   }
   return problems;
@@ -92,18 +108,28 @@ Diagnostics in_project_words(duck::Connection& connection, const parse::Statemen
 
 /// The gate that models pass, on the parsed tree and on the bound plan.
 Result<void> pass_gate(duck::Connection& connection, const parse::Spliced& spliced, const parse::Statement& statement) {
-  if (Diagnostics found = judge_reach({.statement = statement, .path = std::string(kPath), .who = "a query", .macros = {}}); !found.empty()) return fail(std::move(found));
+  if (Diagnostics found =
+          judge_reach({.statement = statement, .path = std::string(kPath), .who = "a query", .macros = {}});
+      !found.empty())
+    return fail(std::move(found));
   build::BoundPlan plan;
-  return build::pass_gate(connection, spliced.sql(), spliced, {.who = "a query", .path = std::string(kPath), .statement = statement, .macros = {}}, plan);
+  return build::pass_gate(connection, spliced.sql(), spliced,
+                          {.who = "a query", .path = std::string(kPath), .statement = statement, .macros = {}}, plan);
 }
 
 Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, const QueryRequest& request) {
   const duck::Literal output(request.output);
   duck::Sql copy;
-  if (request.format == "csv") copy = duck::Sql("COPY {} TO {} (FORMAT csv, HEADER true)", rows, output);
-  else if (request.format == "json") copy = duck::Sql("COPY {} TO {} (FORMAT json, ARRAY true)", rows, output);
-  else if (request.format == "parquet") copy = duck::Sql("COPY {} TO {} (FORMAT parquet)", rows, output);
-  else return fail(Diagnostic{.code = Code::W8011, .message = fmt::format("there is no format `{}`", request.format), .hint = "box, csv, json or parquet"});
+  if (request.format == "csv")
+    copy = duck::Sql("COPY {} TO {} (FORMAT csv, HEADER true)", rows, output);
+  else if (request.format == "json")
+    copy = duck::Sql("COPY {} TO {} (FORMAT json, ARRAY true)", rows, output);
+  else if (request.format == "parquet")
+    copy = duck::Sql("COPY {} TO {} (FORMAT parquet)", rows, output);
+  else
+    return fail(Diagnostic{.code = Code::W8011,
+                           .message = fmt::format("there is no format `{}`", request.format),
+                           .hint = "box, csv, json or parquet"});
   if (auto done = connection.execute(copy); !done) return fail(explain_query(done.error(), nullptr));
   return {};
 }
@@ -111,18 +137,22 @@ Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, cons
 }  // namespace
 
 Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false, false));
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false, false));
   WEIR_TRY(duck::Connection connection, lakes->connect());
   WEIR_TRY(const parse::Statement statement, only_select(connection, request.sql));
   WEIR_TRY(const Config* config, workspace.config());
-  if (auto done = connection.execute(duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader()))); !done)
+  if (auto done = connection.execute(
+          duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader())));
+      !done)
     return fail(explain_query(done.error(), nullptr));
   const parse::Spliced spliced = to_lakes(request.sql, statement, *lakes);
   WEIR_CHECK(pass_gate(connection, spliced, statement));
-  const duck::Sql limit = request.limit ? duck::Sql(" LIMIT {}", *request.limit + (request.format.empty() ? 1 : 0)) : duck::Sql();
+  const duck::Sql limit =
+      request.limit ? duck::Sql(" LIMIT {}", *request.limit + (request.format.empty() ? 1 : 0)) : duck::Sql();
   auto columns = connection.describe(spliced.sql());
   if (!columns)
-    return fail(in_project_words(connection, statement, *lakes, config->default_lake().name, {explain_query(columns.error(), &spliced)}));
+    return fail(in_project_words(connection, statement, *lakes, config->default_lake().name,
+                                 {explain_query(columns.error(), &spliced)}));
   QueryResult result{.columns = std::move(*columns)};
   if (!request.format.empty()) {
     WEIR_CHECK(write_out(connection, duck::Sql("(SELECT * FROM ({}){})", spliced.sql(), limit), request));
@@ -136,7 +166,8 @@ Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
       break;
     }
     auto& values = result.rows.emplace_back();
-    for (std::size_t column = 0; column < rows->columns().size(); ++column) values.push_back(rows->maybe_text(row, column));
+    for (std::size_t column = 0; column < rows->columns().size(); ++column)
+      values.push_back(rows->maybe_text(row, column));
   }
   return result;
 }

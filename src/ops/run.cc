@@ -8,12 +8,15 @@ namespace weir::ops {
 namespace {
 
 /// "name=value" for all models, "model:name=value" for one.
-Result<std::map<std::string, std::map<std::string, std::string>>> arguments_of(const Project& project, const std::vector<std::string>& texts) {
+Result<std::map<std::string, std::map<std::string, std::string>>> arguments_of(const Project& project,
+                                                                               const std::vector<std::string>& texts) {
   std::map<std::string, std::map<std::string, std::string>> arguments;
   for (const std::string& text : texts) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      return fail(Diagnostic{.code = Code::W8003, .message = fmt::format("--arg {} is not name=value", text), .hint = "--arg name=value, or --arg model:name=value"});
+      return fail(Diagnostic{.code = Code::W8003,
+                             .message = fmt::format("--arg {} is not name=value", text),
+                             .hint = "--arg name=value, or --arg model:name=value"});
     std::string name = text.substr(0, equals);
     std::string scope;
     if (const auto colon = name.find(':'); colon != std::string::npos) {
@@ -43,13 +46,14 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
 
 }  // namespace
 
-Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener, std::atomic<bool>& stop) {
+Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener,
+                       std::atomic<bool>& stop) {
   RunOutcome outcome;
   WEIR_TRY(const run::RunRequest resolved, resolve(workspace, request, outcome.warnings));
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const Project* project, workspace.project());
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(true));
-  WEIR_TRY(state::Store* store, workspace.store());
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
+  WEIR_TRY(state::Store * store, workspace.store());
   WEIR_TRY(outcome.report, run::run(*project, *graph, *lakes, *store, resolved, listener, stop));
   return outcome;
 }
@@ -59,8 +63,8 @@ Result<DryRun> dry_run(Workspace& workspace, const RunRequest& request) {
   WEIR_TRY(const run::RunRequest resolved, resolve(workspace, request, dry.warnings));
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const Project* project, workspace.project());
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
-  WEIR_TRY(state::Store* store, workspace.store());
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
+  WEIR_TRY(state::Store * store, workspace.store());
   WEIR_TRY(dry.planned, run::plan_run(*project, *graph, *lakes, *store, resolved));
   return dry;
 }

@@ -27,7 +27,8 @@ struct RunOutcome {
 };
 
 /// Errors: an invalid project, an unknown selector, W8003 a malformed --arg, and what prevents running at all.
-Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener, std::atomic<bool>& stop);
+Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener,
+                       std::atomic<bool>& stop);
 
 struct DryRun {
   run::Planned planned;

@@ -8,7 +8,8 @@
 
 namespace weir::ops {
 
-Result<Shown> show(Workspace& workspace, const std::string& name, const std::optional<std::string>& partition, const std::vector<std::string>& arguments) {
+Result<Shown> show(Workspace& workspace, const std::string& name, const std::optional<std::string>& partition,
+                   const std::vector<std::string>& arguments) {
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(const Model* found, find_model(*project, name));
@@ -16,7 +17,8 @@ Result<Shown> show(Workspace& workspace, const std::string& name, const std::opt
   Shown shown{.model = &model};
   shown.fingerprint = plan::fingerprints(*graph).at(model.path);
   if (model.partitioning) {
-    WEIR_TRY(const auto choice, calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));
+    WEIR_TRY(const auto choice,
+             calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));
     shown.partition = choice.value;
   }
   for (const Asset& asset : inputs_of(model)) shown.reads.push_back(asset.uri());
@@ -25,13 +27,15 @@ Result<Shown> show(Workspace& workspace, const std::string& name, const std::opt
     if (argument.default_value) values[argument.name] = *argument.default_value;
   for (const std::string& text : arguments) {
     const auto equals = text.find('=');
-    if (equals == std::string::npos) return fail(Diagnostic{.code = Code::W8003, .message = "--arg " + text + " is not name=value"});
+    if (equals == std::string::npos)
+      return fail(Diagnostic{.code = Code::W8003, .message = "--arg " + text + " is not name=value"});
     values[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   for (const duck::Sql& macro : partition_macros(model)) shown.sql.push_back(macro.text());
   const auto where = [lakes](const Reference& reference) {
-    return duck::Sql("{}", lakes->lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name)).text();
+    return duck::Sql("{}", lakes->lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name))
+        .text();
   };
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
     const parse::Spliced statement = splice_statement(model, i, where, shown.partition, values);

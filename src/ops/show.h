@@ -20,6 +20,7 @@ struct Shown {
 };
 
 /// Errors: an invalid project, W2010 no such model, W0153 … a partition value of another kind, W8003 a malformed --arg.
-Result<Shown> show(Workspace& workspace, const std::string& model, const std::optional<std::string>& partition, const std::vector<std::string>& arguments);
+Result<Shown> show(Workspace& workspace, const std::string& model, const std::optional<std::string>& partition,
+                   const std::vector<std::string>& arguments);
 
 }  // namespace weir::ops

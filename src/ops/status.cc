@@ -9,11 +9,13 @@ namespace weir::ops {
 namespace {
 
 /// What one recorded slice counts as, judged against the definition and the inputs as they are now.
-std::string judged(const state::SliceRecord& record, const Model* model, const std::map<std::string, std::string>& fingerprints,
-                   const plan::World& world, const std::set<std::pair<std::string, std::string>>& running) {
+std::string judged(const state::SliceRecord& record, const Model* model,
+                   const std::map<std::string, std::string>& fingerprints, const plan::World& world,
+                   const std::set<std::pair<std::string, std::string>>& running) {
   if (running.contains({record.asset, record.slice})) return "running";
   if (record.status != "materialized" || model == nullptr) return record.status;
-  const plan::Proof proof = model->plane == Plane::Managed ? plan::proof_of(record, *model->target, world) : plan::Proof{};
+  const plan::Proof proof =
+      model->plane == Plane::Managed ? plan::proof_of(record, *model->target, world) : plan::Proof{};
   if (proof.kind == plan::Proof::Kind::Gone) return "missing";
   const auto print = fingerprints.find(model->path);
   if (print != fingerprints.end() && print->second != record.fingerprint) return "outdated";
@@ -32,8 +34,10 @@ std::string judged(const state::SliceRecord& record, const Model* model, const s
   return record.status;
 }
 
-Result<std::vector<calendar::Slot>> asked_range(const Model& model, const std::optional<std::string>& from, const std::optional<std::string>& to) {
-  if (!model.partitioning || model.partitioning->kind == calendar::PartitionKind::Dynamic || (!from && !to)) return std::vector<calendar::Slot>{};
+Result<std::vector<calendar::Slot>> asked_range(const Model& model, const std::optional<std::string>& from,
+                                                const std::optional<std::string>& to) {
+  if (!model.partitioning || model.partitioning->kind == calendar::PartitionKind::Dynamic || (!from && !to))
+    return std::vector<calendar::Slot>{};
   const std::string first = from ? *from : *to;
   const std::string last = to ? *to : *from;
   return calendar::slots_between(*model.partitioning, first, last);
@@ -41,11 +45,12 @@ Result<std::vector<calendar::Slot>> asked_range(const Model& model, const std::o
 
 }  // namespace
 
-Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment, const std::optional<std::string>& asset,
-                                        const std::optional<std::string>& from, const std::optional<std::string>& to) {
+Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment,
+                                        const std::optional<std::string>& asset, const std::optional<std::string>& from,
+                                        const std::optional<std::string>& to) {
   WEIR_TRY(const Graph* graph, workspace.graph());
-  WEIR_TRY(state::Store* store, workspace.store());
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
+  WEIR_TRY(state::Store * store, workspace.store());
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   WEIR_TRY(const Project* project, workspace.project());
   std::set<std::string> all;
   for (const Model& model : graph->models()) all.insert(model.path);
@@ -75,7 +80,8 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
     statuses.push_back(std::move(one));
   }
   if (wanted && statuses.empty())
-    return fail(Diagnostic{.code = Code::W2012, .message = "no model produces " + wanted->uri(), .hint = workspace.hint_for(*asset)});
+    return fail(Diagnostic{
+        .code = Code::W2012, .message = "no model produces " + wanted->uri(), .hint = workspace.hint_for(*asset)});
   return statuses;
 }
 

@@ -4,14 +4,15 @@
 
 namespace weir::ops {
 
-Result<std::vector<run::TestedTable>> test(Workspace& workspace, const std::vector<std::string>& selectors, const std::vector<std::string>& exclude,
+Result<std::vector<run::TestedTable>> test(Workspace& workspace, const std::vector<std::string>& selectors,
+                                           const std::vector<std::string>& exclude,
                                            const std::optional<std::string>& partition) {
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const Project* project, workspace.project());
   Diagnostics warnings;
   WEIR_TRY(const std::set<std::string> selected, select(*graph, {selectors, exclude, std::nullopt, {}}, warnings));
-  WEIR_TRY(lake::Lakes* lakes, workspace.lakes(false));
-  WEIR_TRY(state::Store* store, workspace.store());
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
+  WEIR_TRY(state::Store * store, workspace.store());
   return run::test_tables(*project, *graph, selected, *lakes, *store, partition);
 }
 

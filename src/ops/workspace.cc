@@ -42,7 +42,8 @@ Diagnostics errors_of(const Diagnostics& all) {
 Result<Workspace> Workspace::open(const std::string& folder) {
   WEIR_TRY(std::string root, find_project(folder));
   if (::chdir(root.c_str()) != 0)
-    return fail(Diagnostic{.code = Code::W9010, .message = fmt::format("cannot enter {}: {}", root, std::strerror(errno))});
+    return fail(
+        Diagnostic{.code = Code::W9010, .message = fmt::format("cannot enter {}: {}", root, std::strerror(errno))});
   return Workspace(std::move(root));
 }
 
@@ -79,7 +80,8 @@ Result<state::Store*> Workspace::store() {
   if (store_ == nullptr) {
     WEIR_TRY(const Config* config, this->config());
     const DatabaseLocation& location = config->state;
-    WEIR_TRY(store_, state::open_store(location.kind == DatabaseLocation::Kind::Postgres, location.target, location.shown));
+    WEIR_TRY(store_,
+             state::open_store(location.kind == DatabaseLocation::Kind::Postgres, location.target, location.shown));
   }
   return store_.get();
 }
@@ -88,7 +90,8 @@ Result<lake::Lakes*> Workspace::lakes(bool write, bool confined) {
   if (lakes_ == nullptr || (write && !lakes_write_)) {
     WEIR_TRY(const Config* config, this->config());
     lakes_.reset();
-    WEIR_TRY(lakes_, lake::Lakes::open(*config, {.extension_folder = io::extension_folder(), .write = write, .confined = confined}));
+    WEIR_TRY(lakes_, lake::Lakes::open(
+                         *config, {.extension_folder = io::extension_folder(), .write = write, .confined = confined}));
     lakes_write_ = write;
   }
   return lakes_.get();
@@ -117,7 +120,9 @@ std::string Workspace::hint_for(const std::string& name) {
     for (const Model& model : (*project)->models) {
       known.push_back(model.path);
       known.push_back(model.path.substr(model.path.rfind('/') + 1));
-      if (model.target) known.push_back(model.target->schema == "main" ? model.target->name : model.target->schema + "." + model.target->name);
+      if (model.target)
+        known.push_back(model.target->schema == "main" ? model.target->name
+                                                       : model.target->schema + "." + model.target->name);
     }
   }
   const auto near = text::nearest(name, known);

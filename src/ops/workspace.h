@@ -1,4 +1,5 @@
-// One project as the commands see it: configuration, models, graph, lakes and state, each opened when it is first needed and not before.
+// One project as the commands see it: configuration, models, graph, lakes and state, each opened when it is first
+// needed and not before.
 #pragma once
 
 #include <memory>
@@ -16,8 +17,8 @@ namespace weir::ops {
 /// Threads: one at a time.
 class Workspace {
  public:
-  /// Finds the project at or above `folder` and makes its folder the working directory, so that file names in models are relative to it.
-  /// Errors: W0001 no project.
+  /// Finds the project at or above `folder` and makes its folder the working directory, so that file names in models
+  /// are relative to it. Errors: W0001 no project.
   static Result<Workspace> open(const std::string& folder);
 
   const std::string& root() const { return root_; }
@@ -30,7 +31,8 @@ class Workspace {
   Result<const Graph*> graph();
   Result<state::Store*> store();
   /// Lakes attached; asking for `write` after a reader was opened opens them anew. Errors: W60xx, W9001.
-  /// What models may reach is confined to the project (`allow_paths`); a user's own statement is not. Requires: asked alike within one command.
+  /// What models may reach is confined to the project (`allow_paths`); a user's own statement is not. Requires: asked
+  /// alike within one command.
   Result<lake::Lakes*> lakes(bool write, bool confined = true);
   /// What was loaded of the project so far, for showing source lines; may be null.
   const Project* loaded() const { return project_.get(); }

@@ -1,4 +1,5 @@
-// Three voices are heard: the lexer cuts, DuckDB's parser understands, and where they count differently weir stops instead of guessing.
+// Three voices are heard: the lexer cuts, DuckDB's parser understands, and where they count differently weir stops
+// instead of guessing.
 #include "parse/script.h"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ std::uint32_t byte_of_character(std::string_view text, std::uint32_t character) 
 }
 
 /// `sent` is the text that DuckDB read; `offset` turns its positions into those of `sql`.
-Diagnostic syntax_error(const duck::Failure& failure, std::string_view sent, std::int64_t offset, std::string_view sql, const std::string& path) {
+Diagnostic syntax_error(const duck::Failure& failure, std::string_view sent, std::int64_t offset, std::string_view sql,
+                        const std::string& path) {
   Diagnostic found{.code = Code::W0201, .message = failure.message, .path = path};
   if (!failure.position) return found;
   const auto size = static_cast<std::int64_t>(sql.size());
@@ -36,7 +38,10 @@ Diagnostic syntax_error(const duck::Failure& failure, std::string_view sent, std
 }
 
 Diagnostic disagreement(const std::string& what, Span span, const std::string& path) {
-  return {.code = Code::W0299, .message = what, .path = path, .span = span,
+  return {.code = Code::W0299,
+          .message = what,
+          .path = path,
+          .span = span,
           .hint = "this is a defect of weir: please report the statement"};
 }
 
@@ -47,26 +52,30 @@ std::optional<Diagnostic> unclosed(std::string_view sql, const std::string& path
     std::string what = "this string is not closed";
     if (token.kind == text::TokenKind::QuotedName) what = "this quoted name is not closed";
     if (token.kind == text::TokenKind::BlockComment) what = "this comment is not closed";
-    return Diagnostic{.code = Code::W0201, .message = what, .path = path, .span = {token.span.begin, token.span.begin + 1}};
+    return Diagnostic{
+        .code = Code::W0201, .message = what, .path = path, .span = {token.span.begin, token.span.begin + 1}};
   }
   return std::nullopt;
 }
 
 // Parses every part; a syntax error is returned as a Diagnostic with its place.
-Result<void> parse_parts(Trees& trees, std::vector<Draft>& drafts, duck::Connection& connection, std::string_view sql, const std::string& path) {
+Result<void> parse_parts(Trees& trees, std::vector<Draft>& drafts, duck::Connection& connection, std::string_view sql,
+                         const std::string& path) {
   std::vector<std::string> queries;
   for (const Draft& draft : drafts)
     for (const QueryPart& part : draft.parts) queries.push_back(part.text);
   if (auto done = trees.fetch(connection, queries); !done) return fail(syntax_error(done.error(), {}, 0, sql, path));
   for (const Draft& draft : drafts)
     for (const QueryPart& part : draft.parts)
-      if (const Tree& tree = trees.of(part.text); tree.failure) return fail(syntax_error(*tree.failure, part.text, part.offset, sql, path));
+      if (const Tree& tree = trees.of(part.text); tree.failure)
+        return fail(syntax_error(*tree.failure, part.text, part.offset, sql, path));
   return {};
 }
 
-// DuckDB counts the statements that have no tree. PRAGMA and IMPORT are left out, since counting them would already run them; so is
-// what DuckDB expands into several (a PIVOT without IN).
-Result<void> check_count(const Trees& trees, const std::vector<Draft>& drafts, duck::Connection& connection, std::string_view sql, const std::string& path) {
+// DuckDB counts the statements that have no tree. PRAGMA and IMPORT are left out, since counting them would already run
+// them; so is what DuckDB expands into several (a PIVOT without IN).
+Result<void> check_count(const Trees& trees, const std::vector<Draft>& drafts, duck::Connection& connection,
+                         std::string_view sql, const std::string& path) {
   std::string counted(sql.size(), ' ');
   std::size_t expected = 0;
   for (const Draft& draft : drafts) {
@@ -78,7 +87,8 @@ Result<void> check_count(const Trees& trees, const std::vector<Draft>& drafts, d
         return fail(disagreement("DuckDB reads several statements here where weir sees one", statement.span, path));
       continue;
     }
-    const bool expands = std::any_of(draft.parts.begin(), draft.parts.end(), [&trees](const QueryPart& part) { return trees.of(part.text).is_opaque; });
+    const bool expands = std::any_of(draft.parts.begin(), draft.parts.end(),
+                                     [&trees](const QueryPart& part) { return trees.of(part.text).is_opaque; });
     if (expands) continue;
     std::copy_n(sql.begin() + statement.span.begin, statement.span.size(), counted.begin() + statement.span.begin);
     if (statement.span.end < counted.size()) counted[statement.span.end] = ';';
@@ -88,7 +98,9 @@ Result<void> check_count(const Trees& trees, const std::vector<Draft>& drafts, d
   const auto count = connection.count_statements(duck::Sql::verbatim(counted));
   if (!count) return fail(syntax_error(count.error(), counted, 0, sql, path));
   if (*count != expected)
-    return fail(disagreement("DuckDB reads " + std::to_string(*count) + " statements here where weir sees " + std::to_string(expected), {}, path));
+    return fail(disagreement(
+        "DuckDB reads " + std::to_string(*count) + " statements here where weir sees " + std::to_string(expected), {},
+        path));
   return {};
 }
 
@@ -115,7 +127,8 @@ std::string normalised(std::string_view sql, const Draft& draft) {
   return text;
 }
 
-Result<void> finish(const Trees& trees, const std::set<std::string>& hidden, std::string_view sql, Draft& draft, const std::string& path) {
+Result<void> finish(const Trees& trees, const std::set<std::string>& hidden, std::string_view sql, Draft& draft,
+                    const std::string& path) {
   Statement& statement = draft.statement;
   bool has_tree = !draft.parts.empty();
   for (const QueryPart& part : draft.parts) has_tree = has_tree && !trees.of(part.text).is_opaque;
@@ -126,14 +139,16 @@ Result<void> finish(const Trees& trees, const std::set<std::string>& hidden, std
   if (has_tree) {
     for (const QueryPart& part : draft.parts)
       if (!walk_tree(trees.of(part.text).json, part.offset, sql, hidden, draft))
-        return fail(disagreement("the places of this statement's tables are not where DuckDB says", statement.span, path));
+        return fail(
+            disagreement("the places of this statement's tables are not where DuckDB says", statement.span, path));
   } else {
     walk_tokens(sql, hidden, draft);
   }
   const bool is_query = statement.kind == StatementKind::Result;
   statement.canonical = has_tree && is_query ? trees.of(draft.parts[0].text).canonical : normalised(sql, draft);
   if (has_tree && !is_query && draft.parts.size() == 1 && !statement.query.empty())
-    statement.canonical = statement.what + " " + statement.object_name + " AS " + trees.of(draft.parts[0].text).canonical;
+    statement.canonical =
+        statement.what + " " + statement.object_name + " AS " + trees.of(draft.parts[0].text).canonical;
   walk_names(sql, draft);
   const auto by_place = [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; };
   std::sort(statement.tables.begin(), statement.tables.end(), by_place);
@@ -151,7 +166,8 @@ Result<Script> parse_once(Trees& trees, duck::Connection& connection, std::strin
   for (Draft& draft : drafts) {
     WEIR_CHECK(finish(trees, hidden, sql, draft, path));
     const StatementKind kind = draft.statement.kind;
-    if (kind == StatementKind::CreateTempTable || kind == StatementKind::CreateTempView) hidden.insert(text::lower(draft.statement.object_name));
+    if (kind == StatementKind::CreateTempTable || kind == StatementKind::CreateTempView)
+      hidden.insert(text::lower(draft.statement.object_name));
     script.statements.push_back(std::move(draft.statement));
   }
   return script;
@@ -183,12 +199,14 @@ Result<Script> parse_script(duck::Connection& connection, std::string_view sql, 
 Result<Script> parse_script(Trees& trees, duck::Connection& connection, std::string_view sql, const std::string& path) {
   std::string readable = readable_by_parser(sql);
   auto script = parse_once(trees, connection, readable, path);
-  // `//` divides, unless a line begins with it and DuckDB cannot read it so: then the last such line before the error is a comment.
+  // `//` divides, unless a line begins with it and DuckDB cannot read it so: then the last such line before the error
+  // is a comment.
   for (int attempt = 0; !script.has_value() && attempt <= kSingleBlanks; ++attempt) {
     const Diagnostic& found = script.error().front();
     const auto lines = slash_lines(readable);
     if (found.code != Code::W0201 || lines.empty()) break;
-    const auto after = std::find_if(lines.begin(), lines.end(), [&found](Span line) { return line.begin > found.span.begin; });
+    const auto after =
+        std::find_if(lines.begin(), lines.end(), [&found](Span line) { return line.begin > found.span.begin; });
     if (after == lines.begin()) break;
     if (attempt == kSingleBlanks)
       for (const Span line : lines) blank(readable, line);

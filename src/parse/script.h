@@ -1,5 +1,5 @@
-// What DuckDB's own parser says about a user's SQL: statements, their kinds, the tables, columns and functions they name, each
-// with its place in the source. Nothing here binds names or touches a lake.
+// What DuckDB's own parser says about a user's SQL: statements, their kinds, the tables, columns and functions they
+// name, each with its place in the source. Nothing here binds names or touches a lake.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,27 @@
 namespace weir::parse {
 
 enum class StatementKind {
-  Result,          // SELECT, WITH … SELECT, FROM-first, VALUES, TABLE x, PIVOT/UNPIVOT, a parenthesised query
+  Result,  // SELECT, WITH … SELECT, FROM-first, VALUES, TABLE x, PIVOT/UNPIVOT, a parenthesised query
   Attach,
   Install,
   Load,
-  Set,             // SET, RESET, PRAGMA
+  Set,  // SET, RESET, PRAGMA
   Use,
   CreateTempTable,
   CreateTempView,
   CreateTempMacro,
-  Other,           // everything that only `manual` allows
+  Other,  // everything that only `manual` allows
 };
 
-/// A table as a statement names it: `a.s.t` gives three parts. CTE names, temporary objects and table functions are not in here.
+/// A table as a statement names it: `a.s.t` gives three parts. CTE names, temporary objects and table functions are not
+/// in here.
 struct TableReference {
   /// The dotted name in the source, quotes included, without alias and AT clause.
   Span span;
   std::vector<std::string> parts;
   bool has_alias = false;
-  /// Of the form `TABLE x`, which takes no alias and no subquery: the span holds the word TABLE too, and `FROM` takes its place.
+  /// Of the form `TABLE x`, which takes no alias and no subquery: the span holds the word TABLE too, and `FROM` takes
+  /// its place.
   bool is_table_form = false;
   /// The version of `AT (VERSION => n)`, if that is a plain number.
   std::optional<std::int64_t> version;
@@ -40,7 +42,8 @@ struct TableReference {
   bool opaque = false;
 };
 
-/// A column reference of three or more parts (`a.t.c`, `a.s.t.c`): its leading parts may name a lake alias and must then be spliced.
+/// A column reference of three or more parts (`a.t.c`, `a.s.t.c`): its leading parts may name a lake alias and must
+/// then be spliced.
 struct QualifiedColumn {
   Span span;
   std::vector<std::string> parts;
@@ -53,7 +56,8 @@ struct FunctionCall {
   std::string catalog;
   bool is_table_function = false;
   Span span;
-  /// Constant text arguments in order, for readers of files; nothing where an argument is not a constant text or a list of them.
+  /// Constant text arguments in order, for readers of files; nothing where an argument is not a constant text or a list
+  /// of them.
   std::optional<std::vector<std::string>> files;
 };
 
@@ -85,9 +89,10 @@ struct Script {
   std::vector<Statement> statements;
 };
 
-/// Splits and classifies `sql` (header region already blanked, so that spans are positions in the file) with the lexer and DuckDB's parser.
-/// Errors: W0201 syntax error at its position; W0299 if the lexer's split and DuckDB's disagree (our bug, never a wrong split).
-/// Requires: `connection` belongs to an instance with core functions and json only; no extension is needed.
+/// Splits and classifies `sql` (header region already blanked, so that spans are positions in the file) with the lexer
+/// and DuckDB's parser. Errors: W0201 syntax error at its position; W0299 if the lexer's split and DuckDB's disagree
+/// (our bug, never a wrong split). Requires: `connection` belongs to an instance with core functions and json only; no
+/// extension is needed.
 Result<Script> parse_script(duck::Connection& connection, std::string_view sql, const std::string& path);
 
 class Trees;

@@ -26,8 +26,9 @@ Spliced Spliced::make(std::string_view source, Span range, std::vector<Replaceme
 }
 
 std::optional<Span> Spliced::source_of(std::uint32_t at) const {
-  const auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), at,
-                                      [](std::uint32_t value, const Piece& candidate) { return value < candidate.end; });
+  const auto piece =
+      std::upper_bound(pieces_.begin(), pieces_.end(), at,
+                       [](std::uint32_t value, const Piece& candidate) { return value < candidate.end; });
   if (piece == pieces_.end()) return std::nullopt;
   if (piece->replaced) return piece->source;
   const std::uint32_t begin = piece->source.begin + (at - piece->begin);

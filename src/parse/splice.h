@@ -1,4 +1,5 @@
-// Replaces byte ranges of user SQL and remembers where every byte of the result came from, so that an engine error lands on the user's line.
+// Replaces byte ranges of user SQL and remembers where every byte of the result came from, so that an engine error
+// lands on the user's line.
 #pragma once
 
 #include <optional>
@@ -31,9 +32,11 @@ class Spliced {
 
   const std::string& text() const { return text_; }
   duck::Sql sql() const { return duck::Sql::verbatim(text_); }
-  /// The place in the source that byte `at` of text() stands for (a whole replaced range for replaced bytes); nothing beyond the end.
+  /// The place in the source that byte `at` of text() stands for (a whole replaced range for replaced bytes); nothing
+  /// beyond the end.
   std::optional<Span> source_of(std::uint32_t at) const;
-  /// What stands in text() for a range of the source that was replaced as a whole, or not at all; nothing for any other range.
+  /// What stands in text() for a range of the source that was replaced as a whole, or not at all; nothing for any other
+  /// range.
   std::optional<std::string> text_of(Span source) const;
 
  private:

@@ -25,7 +25,9 @@ class Cursor {
   std::string_view text() const {
     return done() ? std::string_view() : sql_.substr(token().span.begin, token().span.size());
   }
-  bool is(std::string_view word) const { return !done() && token().kind != TokenKind::QuotedName && text::same_word(text(), word); }
+  bool is(std::string_view word) const {
+    return !done() && token().kind != TokenKind::QuotedName && text::same_word(text(), word);
+  }
   bool take(std::string_view word) {
     if (!is(word)) return false;
     ++at_;
@@ -67,11 +69,14 @@ std::string dotted(const std::vector<std::string>& parts) {
   return joined;
 }
 
-QueryPart part_of(std::string_view sql, Span span) { return {std::string(sql.substr(span.begin, span.size())), span.begin}; }
+QueryPart part_of(std::string_view sql, Span span) {
+  return {std::string(sql.substr(span.begin, span.size())), span.begin};
+}
 
 std::string text_or_word(std::string_view sql, const Token& token) {
   const auto spelled = sql.substr(token.span.begin, token.span.size());
-  return token.kind == TokenKind::String && token.is_closed ? text::value_of_string(spelled) : text::name_of_token(spelled);
+  return token.kind == TokenKind::String && token.is_closed ? text::value_of_string(spelled)
+                                                            : text::name_of_token(spelled);
 }
 
 void read_attach(std::string_view sql, Cursor words, Draft& draft) {
@@ -115,7 +120,8 @@ void read_variable(std::string_view sql, Cursor words, Draft& draft) {
   if (!words.take("=")) words.take("TO");
   if (words.done() || draft.statement.what != "SET") return;
   const std::uint32_t begin = words.token().span.begin;
-  draft.parts.push_back({"SELECT " + std::string(sql.substr(begin, draft.statement.span.end - begin)), static_cast<std::int64_t>(begin) - 7});
+  draft.parts.push_back({"SELECT " + std::string(sql.substr(begin, draft.statement.span.end - begin)),
+                         static_cast<std::int64_t>(begin) - 7});
 }
 
 void read_setting(std::string_view sql, Cursor words, Draft& draft) {
@@ -253,7 +259,8 @@ std::string readable_by_parser(std::string_view sql) {
   std::size_t at = 0;
   for (const Token& token : tokens) {
     for (; at < token.span.begin; ++at)
-      if (text::size_of_wide_space(sql, at) > 0) std::fill_n(readable.begin() + static_cast<std::ptrdiff_t>(at), text::size_of_wide_space(sql, at), ' ');
+      if (text::size_of_wide_space(sql, at) > 0)
+        std::fill_n(readable.begin() + static_cast<std::ptrdiff_t>(at), text::size_of_wide_space(sql, at), ' ');
     at = token.span.end;
     if (token.kind != TokenKind::Punctuation || sql[token.span.begin] != '{') continue;
     for (const std::string_view bare : kBareTokens) {
@@ -263,7 +270,8 @@ std::string readable_by_parser(std::string_view sql) {
     }
   }
   for (; at < sql.size(); ++at)
-    if (text::size_of_wide_space(sql, at) > 0) std::fill_n(readable.begin() + static_cast<std::ptrdiff_t>(at), text::size_of_wide_space(sql, at), ' ');
+    if (text::size_of_wide_space(sql, at) > 0)
+      std::fill_n(readable.begin() + static_cast<std::ptrdiff_t>(at), text::size_of_wide_space(sql, at), ' ');
   return readable;
 }
 

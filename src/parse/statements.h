@@ -1,5 +1,5 @@
-// What the lexer alone can say about a text: where its statements lie, of which kind each is, and which parts of it are queries
-// that DuckDB's parser shall be asked about.
+// What the lexer alone can say about a text: where its statements lie, of which kind each is, and which parts of it are
+// queries that DuckDB's parser shall be asked about.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace weir::parse {
 
-/// A part of a statement to be parsed as a query: the text to send, and what to add to a position in it to get one in the source.
+/// A part of a statement to be parsed as a query: the text to send, and what to add to a position in it to get one in
+/// the source.
 struct QueryPart {
   std::string text;
   std::int64_t offset = 0;
@@ -26,11 +27,12 @@ struct Draft {
   bool needs_tree_for_kind = false;
 };
 
-/// The text as it goes to the parser, byte for byte as long: wide white space becomes blanks, and a bare token such as {partition}
-/// becomes a text literal of the same length, since braces around a name are no SQL.
+/// The text as it goes to the parser, byte for byte as long: wide white space becomes blanks, and a bare token such as
+/// {partition} becomes a text literal of the same length, since braces around a name are no SQL.
 std::string readable_by_parser(std::string_view sql);
 
-/// Cuts the text (as readable_by_parser made it) at its semicolons and classifies the statements by their leading words.
+/// Cuts the text (as readable_by_parser made it) at its semicolons and classifies the statements by their leading
+/// words.
 std::vector<Draft> draft_statements(std::string_view sql);
 
 /// Reads the dotted name that begins at token `at`; returns the index behind it. `parts` receives the names.

@@ -52,7 +52,8 @@ duck::Outcome<void> Trees::fetch_batch(duck::Connection& connection, const std::
   for (std::size_t i = 0; i < queries.size(); ++i) rows.push_back(duck::Sql("({}, {})", i, duck::Literal(queries[i])));
   // The error flag is looked for at the very beginning of the answer, where it always stands.
   auto answer = connection.query(
-      duck::Sql("SELECT i, tree, CASE WHEN starts_with(tree, '{{\"error\":false') THEN json_deserialize_sql(tree) END FROM (SELECT i, "
+      duck::Sql("SELECT i, tree, CASE WHEN starts_with(tree, '{{\"error\":false') THEN json_deserialize_sql(tree) END "
+                "FROM (SELECT i, "
                 "CAST(json_serialize_sql(query) AS VARCHAR) AS tree FROM (VALUES {}) AS queries(i, query)) ORDER BY i",
                 duck::Sql::join(rows, ", ")));
   if (!answer) return tl::unexpected(answer.error());

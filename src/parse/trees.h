@@ -1,5 +1,5 @@
-// DuckDB's parse trees, fetched in batches: one call for many queries costs a sixth of one call each (53 ms against 336 for 1,000
-// queries of medium size).
+// DuckDB's parse trees, fetched in batches: one call for many queries costs a sixth of one call each (53 ms against 336
+// for 1,000 queries of medium size).
 #pragma once
 
 #include <map>

@@ -99,8 +99,9 @@ class Walker {
     if (location > UINT32_MAX) return std::nullopt;
     const std::int64_t at = static_cast<std::int64_t>(location) + offset_;
     if (at < 0) return std::nullopt;
-    const auto token = std::lower_bound(draft_.tokens.begin(), draft_.tokens.end(), static_cast<std::uint32_t>(at),
-                                        [](const Token& candidate, std::uint32_t wanted) { return candidate.span.begin < wanted; });
+    const auto token =
+        std::lower_bound(draft_.tokens.begin(), draft_.tokens.end(), static_cast<std::uint32_t>(at),
+                         [](const Token& candidate, std::uint32_t wanted) { return candidate.span.begin < wanted; });
     if (token == draft_.tokens.end() || token->span.begin != static_cast<std::uint32_t>(at)) return std::nullopt;
     return static_cast<std::size_t>(token - draft_.tokens.begin());
   }
@@ -117,7 +118,8 @@ class Walker {
     if (named.size() == 1 && is_hidden(named[0])) return;
     if (named.size() > 1 && text::same_word(named[0], "temp")) return;
     const Token& first = draft_.tokens[*token];
-    if (named.size() == 1 && (first.kind == TokenKind::String || (first.kind == TokenKind::QuotedName && looks_like_file(named[0])))) {
+    if (named.size() == 1 &&
+        (first.kind == TokenKind::String || (first.kind == TokenKind::QuotedName && looks_like_file(named[0])))) {
       draft_.statement.functions.push_back({"replacement_scan", "", "", true, first.span, named});
       return;
     }
@@ -134,7 +136,8 @@ class Walker {
       table.is_table_form = text::same_word(sql_.substr(word.begin, word.size()), "TABLE");
       if (table.is_table_form) table.span.begin = word.begin;
     }
-    if (const auto clause = node.find("at_clause"); clause != node.end() && clause->is_object()) read_at(*clause, table);
+    if (const auto clause = node.find("at_clause"); clause != node.end() && clause->is_object())
+      read_at(*clause, table);
     draft_.statement.tables.push_back(std::move(table));
   }
 
@@ -164,7 +167,8 @@ class Walker {
       call.schema.clear();
     }
     call.files.emplace();
-    if (const auto children = node.find("children"); children != node.end() && !children->empty()) call.files = constant_texts(children->front());
+    if (const auto children = node.find("children"); children != node.end() && !children->empty())
+      call.files = constant_texts(children->front());
     draft_.statement.functions.push_back(std::move(call));
   }
 
@@ -176,7 +180,8 @@ class Walker {
   void visit_show(const json& node) {
     const auto query = node.find("query");
     const bool lists = query == node.end() || query->is_null();
-    draft_.statement.functions.push_back({lists ? "show" : "describe", "", "", true, draft_.statement.span, std::vector<std::string>()});
+    draft_.statement.functions.push_back(
+        {lists ? "show" : "describe", "", "", true, draft_.statement.span, std::vector<std::string>()});
   }
 
   // Some functions of time are spelled as a bare name.
@@ -203,7 +208,9 @@ class Walker {
 
 // Names that a WITH clause binds: `name [(columns)] AS [[NOT] MATERIALIZED] (`.
 std::set<std::string> cte_names(std::string_view sql, const std::vector<Token>& tokens) {
-  const auto text_of = [&](std::size_t i) { return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view(); };
+  const auto text_of = [&](std::size_t i) {
+    return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view();
+  };
   std::set<std::string> names;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is_name()) continue;
@@ -230,7 +237,8 @@ bool is_any(std::string_view word, std::initializer_list<std::string_view> list)
 
 }  // namespace
 
-bool walk_tree(const std::string& tree, std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden, Draft& draft) {
+bool walk_tree(const std::string& tree, std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden,
+               Draft& draft) {
   return Walker(offset, sql, hidden, draft).run(json::parse(tree));
 }
 
@@ -238,24 +246,30 @@ std::size_t statements_in_tree(const std::string& tree) { return json::parse(tre
 
 void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draft& draft) {
   const auto& tokens = draft.tokens;
-  const auto text_of = [&](std::size_t i) { return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view(); };
+  const auto text_of = [&](std::size_t i) {
+    return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view();
+  };
   const std::set<std::string> ctes = cte_names(sql, tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view before = i == 0 ? std::string_view() : text_of(i - 1);
-    const bool leads_table = is_any(before, {"FROM", "JOIN", "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER", "TABLE"});
+    const bool leads_table =
+        is_any(before, {"FROM", "JOIN", "PIVOT", "UNPIVOT", "PIVOT_WIDER", "PIVOT_LONGER", "TABLE"});
     if (tokens[i].kind == TokenKind::String && leads_table)
-      draft.statement.functions.push_back({"replacement_scan", "", "", true, tokens[i].span, std::vector<std::string>{text::value_of_string(text_of(i))}});
+      draft.statement.functions.push_back({"replacement_scan", "", "", true, tokens[i].span,
+                                           std::vector<std::string>{text::value_of_string(text_of(i))}});
     if (!tokens[i].is_name() || before == ".") continue;
     std::vector<std::string> parts;
     const std::size_t end = read_dotted_name(sql, tokens, i, parts);
     const Span span{tokens[i].span.begin, tokens[end - 1].span.end};
-    if (text_of(end) == "(" && !is_any(text_of(i), {"IN", "AS", "USING", "ON", "OVER", "AND", "OR", "NOT", "FROM", "JOIN", "SELECT", "VALUES", "EXISTS", "BY", "FILTER"})) {
+    if (text_of(end) == "(" && !is_any(text_of(i), {"IN", "AS", "USING", "ON", "OVER", "AND", "OR", "NOT", "FROM",
+                                                    "JOIN", "SELECT", "VALUES", "EXISTS", "BY", "FILTER"})) {
       // Behind a comma nothing tells a table function from another; those that are refused are refused in both places.
       FunctionCall call{text::lower(parts.back()), "", "", leads_table, span, std::nullopt};
       call.is_table_function = leads_table || is_refused_table_function(call.name);
       if (parts.size() > 1) call.schema = text::lower(parts[parts.size() - 2]);
       if (parts.size() > 2) call.catalog = text::lower(parts[parts.size() - 3]);
-      if (i + 2 < tokens.size() && tokens[end + 1].kind == TokenKind::String && text_of(end + 2) == ")") call.files = std::vector<std::string>{text::value_of_string(text_of(end + 1))};
+      if (i + 2 < tokens.size() && tokens[end + 1].kind == TokenKind::String && text_of(end + 2) == ")")
+        call.files = std::vector<std::string>{text::value_of_string(text_of(end + 1))};
       draft.statement.functions.push_back(std::move(call));
       continue;
     }
@@ -274,7 +288,9 @@ void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draf
 
 void walk_names(std::string_view sql, Draft& draft) {
   const auto& tokens = draft.tokens;
-  const auto text_of = [&](std::size_t i) { return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view(); };
+  const auto text_of = [&](std::size_t i) {
+    return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view();
+  };
   Statement& statement = draft.statement;
   for (std::size_t i = 0; i < tokens.size();) {
     if (tokens[i].kind == TokenKind::Parameter) {
@@ -285,7 +301,8 @@ void walk_names(std::string_view sql, Draft& draft) {
     const std::size_t end = read_dotted_name(sql, tokens, i, parts);
     if (parts.size() >= 3 && text_of(end) != "(") {
       const Span span{tokens[i].span.begin, tokens[end - 1].span.end};
-      const bool is_table = std::any_of(statement.tables.begin(), statement.tables.end(), [&span](const TableReference& table) { return table.span == span; });
+      const bool is_table = std::any_of(statement.tables.begin(), statement.tables.end(),
+                                        [&span](const TableReference& table) { return table.span == span; });
       if (!is_table) statement.columns.push_back({span, std::move(parts)});
     }
     i = std::max(end, i + 1);
@@ -295,8 +312,10 @@ void walk_names(std::string_view sql, Draft& draft) {
 bool looks_like_file(std::string_view name) {
   if (name.find("://") != std::string_view::npos) return true;
   const std::string lowered = text::lower(name);
-  constexpr std::array<std::string_view, 9> kEndings = {".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".csv.gz", ".json.gz", ".csv.zst"};
-  return std::any_of(kEndings.begin(), kEndings.end(), [&lowered](std::string_view ending) { return lowered.ends_with(ending); });
+  constexpr std::array<std::string_view, 9> kEndings = {".csv",    ".tsv",    ".parquet", ".json",   ".jsonl",
+                                                        ".ndjson", ".csv.gz", ".json.gz", ".csv.zst"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&lowered](std::string_view ending) { return lowered.ends_with(ending); });
 }
 
 }  // namespace weir::parse

@@ -10,10 +10,13 @@
 namespace weir::parse {
 
 /// Adds what the tree names to `draft.statement`. `hidden` holds, in lower case, the temporary objects made before.
-/// `offset` turns positions of the tree into positions of `sql`. Returns false if the tree and the text disagree (our bug).
-bool walk_tree(const std::string& json, std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden, Draft& draft);
+/// `offset` turns positions of the tree into positions of `sql`. Returns false if the tree and the text disagree (our
+/// bug).
+bool walk_tree(const std::string& json, std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden,
+               Draft& draft);
 
-/// The same by tokens alone, for statements without a tree: names behind FROM, JOIN and PIVOT, calls of functions. All are marked opaque.
+/// The same by tokens alone, for statements without a tree: names behind FROM, JOIN and PIVOT, calls of functions. All
+/// are marked opaque.
 void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draft& draft);
 
 /// Number of statements that the tree holds.

@@ -14,7 +14,8 @@ constexpr std::string_view kVersion = "weir fingerprint 1";
 class Digest {
  public:
   void add(std::string_view name, std::string_view value) {
-    text_ += std::to_string(name.size()) + ':' + std::string(name) + '=' + std::to_string(value.size()) + ':' + std::string(value) + ';';
+    text_ += std::to_string(name.size()) + ':' + std::string(name) + '=' + std::to_string(value.size()) + ':' +
+             std::string(value) + ';';
   }
   void add(std::string_view name, const std::vector<std::string>& values) {
     add(name, std::to_string(values.size()));

@@ -8,8 +8,8 @@
 
 namespace weir::plan {
 
-/// Fingerprints of all models by path: first 16 digits of SHA-256 over the canonical query and setup, the options that change data, and the sorted
-/// fingerprints of the inputs. Not in it: tests, descriptions, owner, tags, schedule.
+/// Fingerprints of all models by path: first 16 digits of SHA-256 over the canonical query and setup, the options that
+/// change data, and the sorted fingerprints of the inputs. Not in it: tests, descriptions, owner, tags, schedule.
 std::map<std::string, std::string> fingerprints(const Graph& graph);
 
 }  // namespace weir::plan

@@ -37,7 +37,8 @@ Result<void> check_arguments(const Graph& graph, const std::set<std::string>& se
     for (const auto& [name, value] : values) {
       const bool declared = std::any_of(graph.models().begin(), graph.models().end(), [&](const Model& model) {
         return selected.contains(model.path) && (scope.empty() || scope == model.path) &&
-               std::any_of(model.arguments.begin(), model.arguments.end(), [&](const Argument& a) { return a.name == name; });
+               std::any_of(model.arguments.begin(), model.arguments.end(),
+                           [&](const Argument& a) { return a.name == name; });
       });
       if (declared) continue;
       Diagnostic found{.code = Code::W8004};
@@ -77,7 +78,8 @@ const state::SliceRecord* World::slice(const std::string& asset, const std::stri
 }
 
 Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected,
-                       const std::map<std::string, std::string>& fingerprints, const World& world, const Options& options) {
+                       const std::map<std::string, std::string>& fingerprints, const World& world,
+                       const Options& options) {
   WEIR_CHECK(check_arguments(graph, selected, options));
   Plan plan;
   std::map<std::size_t, std::size_t> step_of_model;
@@ -124,10 +126,12 @@ std::optional<std::string> input_changed(const state::InputRecord& input, const 
   if (input.asset.starts_with("file:")) {
     const std::string file = input.asset.substr(5);
     const auto now = world.files.find(file);
-    if (now == world.files.end() || !now->second || *now->second != input.version) return fmt::format("file {} changed", file);
+    if (now == world.files.end() || !now->second || *now->second != input.version)
+      return fmt::format("file {} changed", file);
     return std::nullopt;
   }
-  const auto lake = world.lakes.find(input.asset.substr(std::string("ducklake://").size(), input.asset.find('/', 11) - 11));
+  const auto lake =
+      world.lakes.find(input.asset.substr(std::string("ducklake://").size(), input.asset.find('/', 11) - 11));
   if (lake == world.lakes.end()) return fmt::format("the version of {} is not known", input.asset);
   const auto key = plan.change_keys.find(input.asset);
   const auto changed = lake->second.changed.find(key == plan.change_keys.end() ? input.asset : key->second);
@@ -146,7 +150,8 @@ Proof proof_of(const state::SliceRecord& record, const Asset& target, const Worl
   const std::int64_t version = record.snapshot_id.value_or(0);
   const auto made = lake->second.made.find(target.key());
   if (made == lake->second.made.end()) return {Proof::Kind::Gone, "its table is gone"};
-  if (made->second > version) return {Proof::Kind::Gone, fmt::format("its table was made anew in version {}", made->second)};
+  if (made->second > version)
+    return {Proof::Kind::Gone, fmt::format("its table was made anew in version {}", made->second)};
   const auto foreign = lake->second.foreign.find(target.key());
   if (foreign == lake->second.foreign.end() || foreign->second <= version) return {};
   return {Proof::Kind::Foreign, fmt::format("somebody else wrote to it in version {}", foreign->second)};
@@ -163,7 +168,8 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   const std::string key = model.target->key();
   const state::SliceRecord* record = world.slice(key, step.slice);
   if (record == nullptr) return "first build";
-  if (record->status != "materialized") return fmt::format("the last run {}", record->status == "failed" ? "failed" : "did not finish");
+  if (record->status != "materialized")
+    return fmt::format("the last run {}", record->status == "failed" ? "failed" : "did not finish");
   if (record->fingerprint != step.fingerprint) return "its definition changed";
   if (record->arguments_hash != step.arguments_hash) return "its arguments changed";
   for (const std::size_t producer : step.reads) {
@@ -180,7 +186,8 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   }
   for (const state::InputRecord& input : record->inputs)
     if (auto reason = input_changed(input, plan, world)) return reason;
-  if (Proof proof = proof_of(*record, *model.target, world); proof.kind != Proof::Kind::Holds) return std::move(proof.reason);
+  if (Proof proof = proof_of(*record, *model.target, world); proof.kind != Proof::Kind::Holds)
+    return std::move(proof.reason);
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// What a run will do and why: a pure function of the graph, the world and the options. Reads no clock and does no I/O; the same value is
-// explained by --dry-run and executed by run/.
+// What a run will do and why: a pure function of the graph, the world and the options. Reads no clock and does no I/O;
+// the same value is explained by --dry-run and executed by run/.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +86,8 @@ struct Plan {
 /// Plans the selected models in the graph's order.
 /// Errors: W8004 an argument that no selected model declares.
 Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected,
-                       const std::map<std::string, std::string>& fingerprints, const World& world, const Options& options);
+                       const std::map<std::string, std::string>& fingerprints, const World& world,
+                       const Options& options);
 
 /// Whether a lake still holds what the ledger says of a slice.
 struct Proof {
@@ -95,11 +96,13 @@ struct Proof {
   /// In words, unless it holds.
   std::string reason;
 };
-/// Gone: the table was dropped, or made anew after the slice was written. Foreign: somebody else wrote to the table since.
+/// Gone: the table was dropped, or made anew after the slice was written. Foreign: somebody else wrote to the table
+/// since.
 Proof proof_of(const state::SliceRecord& record, const Asset& target, const World& world);
 
-/// Why the step must be built, or nothing if nothing that it depends on can have changed. Inputs produced by steps of the plan are judged by
-/// `ended`: step id -> the version its output has after ending unchanged or fresh; a producer missing there may change its output.
+/// Why the step must be built, or nothing if nothing that it depends on can have changed. Inputs produced by steps of
+/// the plan are judged by `ended`: step id -> the version its output has after ending unchanged or fresh; a producer
+/// missing there may change its output.
 std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, const World& world, bool force,
                                            const std::map<std::size_t, std::int64_t>& ended);
 

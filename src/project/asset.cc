@@ -46,10 +46,13 @@ std::optional<Asset> storage_asset(std::string_view rest) {
 
 std::string Asset::uri() const {
   switch (kind) {
-    case AssetKind::Storage: return place.empty() ? "s3:///" + name : "s3://" + place + '/' + name;
-    case AssetKind::Other: return place + "://" + name;
+    case AssetKind::Storage:
+      return place.empty() ? "s3:///" + name : "s3://" + place + '/' + name;
+    case AssetKind::Other:
+      return place + "://" + name;
     case AssetKind::Lake:
-    case AssetKind::Datatable: break;
+    case AssetKind::Datatable:
+      break;
   }
   std::string uri = std::string(scheme_of(kind)) + "://" + place;
   if (!name.empty()) uri += '/' + schema + '.' + name;

@@ -27,8 +27,8 @@ struct Asset {
   friend bool operator==(const Asset& a, const Asset& b) { return a.key() == b.key(); }
 };
 
-/// Reads a URI. `ducklake` and `datatable` alone stand for the place `main` with no name. Nothing if it is no asset URI.
-/// A lake path is `<lake>/<table>` or `<lake>/<schema>.<table>`; only the first dot separates.
+/// Reads a URI. `ducklake` and `datatable` alone stand for the place `main` with no name. Nothing if it is no asset
+/// URI. A lake path is `<lake>/<table>` or `<lake>/<schema>.<table>`; only the first dot separates.
 std::optional<Asset> parse_asset(std::string_view uri);
 
 }  // namespace weir

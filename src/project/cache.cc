@@ -86,7 +86,8 @@ class Reader {
 void write(Writer& out, const parse::TableReference& table) {
   out.span(table.span);
   out.texts(table.parts);
-  out.number((table.has_alias ? 1U : 0U) | (table.has_at ? 2U : 0U) | (table.opaque ? 4U : 0U) | (table.version ? 8U : 0U) | (table.is_table_form ? 16U : 0U));
+  out.number((table.has_alias ? 1U : 0U) | (table.has_at ? 2U : 0U) | (table.opaque ? 4U : 0U) |
+             (table.version ? 8U : 0U) | (table.is_table_form ? 16U : 0U));
   if (table.version) out.number(static_cast<std::uint64_t>(*table.version));
 }
 
@@ -146,7 +147,9 @@ void write(Writer& out, const parse::Statement& statement) {
   out.number(static_cast<std::uint64_t>(statement.kind));
   out.span(statement.span);
   out.span(statement.query);
-  for (const auto* text : {&statement.what, &statement.canonical, &statement.attach_uri, &statement.alias, &statement.object_name, &statement.setting}) out.text(*text);
+  for (const auto* text : {&statement.what, &statement.canonical, &statement.attach_uri, &statement.alias,
+                           &statement.object_name, &statement.setting})
+    out.text(*text);
   out.number(statement.read_only ? 1 : 0);
   write_all(out, statement.tables);
   write_all(out, statement.columns);
@@ -162,7 +165,9 @@ void read(Reader& in, parse::Statement& statement) {
   statement.kind = static_cast<parse::StatementKind>(in.number());
   statement.span = in.span();
   statement.query = in.span();
-  for (auto* text : {&statement.what, &statement.canonical, &statement.attach_uri, &statement.alias, &statement.object_name, &statement.setting}) *text = in.text();
+  for (auto* text : {&statement.what, &statement.canonical, &statement.attach_uri, &statement.alias,
+                     &statement.object_name, &statement.setting})
+    *text = in.text();
   statement.read_only = in.number() != 0;
   read_all(in, statement.tables);
   read_all(in, statement.columns);
@@ -192,7 +197,8 @@ std::optional<parse::Script> decode_script(std::string_view bytes) {
   return script;
 }
 
-// The file is: header, hash of the rest, the rest. A hash that does not fit means another weir wrote it or the disk lost a part.
+// The file is: header, hash of the rest, the rest. A hash that does not fit means another weir wrote it or the disk
+// lost a part.
 ParseCache::ParseCache(std::string path) : path_(std::move(path)) {
   const auto bytes = io::read_file(path_);
   const std::string head = header();
@@ -230,7 +236,8 @@ void ParseCache::set_volatile_functions(std::set<std::string> names) {
 void ParseCache::save() const {
   if (!is_changed_) return;
   Writer out;
-  out.texts(volatile_functions_ ? std::vector<std::string>(volatile_functions_->begin(), volatile_functions_->end()) : std::vector<std::string>());
+  out.texts(volatile_functions_ ? std::vector<std::string>(volatile_functions_->begin(), volatile_functions_->end())
+                                : std::vector<std::string>());
   out.number(touched_.size());
   for (const std::string& key : touched_) {
     out.text(key);

@@ -1,4 +1,5 @@
-// Reads weir.yaml strictly: a key that weir does not know is an error, since a slip there would silently change where data goes.
+// Reads weir.yaml strictly: a key that weir does not know is an error, since a slip there would silently change where
+// data goes.
 #include "project/config.h"
 
 #include <yaml-cpp/yaml.h>
@@ -42,7 +43,8 @@ Variables read_env_file(const std::string& path) {
     const auto equals = line.find('=');
     if (line.empty() || line[0] == '#' || equals == std::string::npos) continue;
     std::string value = trim(std::string_view(line).substr(equals + 1));
-    if (value.size() >= 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0]) value = value.substr(1, value.size() - 2);
+    if (value.size() >= 2 && (value[0] == '"' || value[0] == '\'') && value.back() == value[0])
+      value = value.substr(1, value.size() - 2);
     variables[trim(std::string_view(line).substr(0, equals))] = value;
   }
   return variables;
@@ -54,11 +56,13 @@ std::string masked(const std::string& target) {
   if (const auto scheme = shown.find("://"); scheme != std::string::npos) {
     const auto at = shown.find('@', scheme + 3);
     const auto colon = shown.find(':', scheme + 3);
-    if (at != std::string::npos && colon != std::string::npos && colon < at) shown.replace(colon + 1, at - colon - 1, "***");
+    if (at != std::string::npos && colon != std::string::npos && colon < at)
+      shown.replace(colon + 1, at - colon - 1, "***");
   }
   if (const auto word = text::lower(shown).find("password="); word != std::string::npos) {
     const auto begin = word + 9;
-    const auto end = shown[begin] == '\'' ? shown.find('\'', begin + 1) + 1 : std::min(shown.find_first_of(" &", begin), shown.size());
+    const auto end = shown[begin] == '\'' ? shown.find('\'', begin + 1) + 1
+                                          : std::min(shown.find_first_of(" &", begin), shown.size());
     shown.replace(begin, end - begin, "***");
   }
   return shown;
@@ -66,11 +70,14 @@ std::string masked(const std::string& target) {
 
 class ConfigReader {
  public:
-  ConfigReader(Config& config, Variables file_variables, std::string_view bytes) : config_(config), variables_(std::move(file_variables)), bytes_(bytes) {}
+  ConfigReader(Config& config, Variables file_variables, std::string_view bytes)
+      : config_(config), variables_(std::move(file_variables)), bytes_(bytes) {}
 
   Diagnostics read(const YAML::Node& root) {
     if (!root.IsNull()) top(root);
-    if (config_.lakes.empty()) report(Code::W0004, root, "`lakes:` names no lake", "add `lakes: {main: {catalog: lake/main.sqlite, data: lake/main}}`");
+    if (config_.lakes.empty())
+      report(Code::W0004, root, "`lakes:` names no lake",
+             "add `lakes: {main: {catalog: lake/main.sqlite, data: lake/main}}`");
     return std::move(found_);
   }
 
@@ -84,7 +91,8 @@ class ConfigReader {
     if (!mark.is_null() && mark.pos >= 0 && static_cast<std::size_t>(mark.pos) < bytes_.size()) {
       auto end = bytes_.find_first_of(" :,\r\n]}", static_cast<std::size_t>(mark.pos));
       end = std::min(end, bytes_.size());
-      diagnostic.span = {static_cast<std::uint32_t>(mark.pos), static_cast<std::uint32_t>(std::max<std::size_t>(end, static_cast<std::size_t>(mark.pos) + 1))};
+      diagnostic.span = {static_cast<std::uint32_t>(mark.pos), static_cast<std::uint32_t>(std::max<std::size_t>(
+                                                                   end, static_cast<std::size_t>(mark.pos) + 1))};
     }
     found_.push_back(std::move(diagnostic));
   }
@@ -104,11 +112,13 @@ class ConfigReader {
       const auto near = text::nearest(key, known);
       std::string all;
       for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-      report(Code::W0003, entry.first, "unknown key `" + key + "`" + (where.empty() ? "" : " in `" + where + "`"), near ? "did you mean `" + *near + "`?" : "known keys: " + all);
+      report(Code::W0003, entry.first, "unknown key `" + key + "`" + (where.empty() ? "" : " in `" + where + "`"),
+             near ? "did you mean `" + *near + "`?" : "known keys: " + all);
     }
   }
 
-  void each(const YAML::Node& node, const std::string& where, const std::function<void(const std::string&, const YAML::Node&)>& reader) {
+  void each(const YAML::Node& node, const std::string& where,
+            const std::function<void(const std::string&, const YAML::Node&)>& reader) {
     if (node.IsNull()) return;
     if (!node.IsMap()) return report(Code::W0004, node, "`" + where + "` takes names with values", "");
     for (const auto& entry : node) reader(entry.first.Scalar(), entry.second);
@@ -137,7 +147,8 @@ class ConfigReader {
       else if (fallback)
         expanded += *fallback;
       else
-        report(Code::W0005, node, "the variable ${" + name + "} is not set", "set it in the environment or in .env, or give a default: ${" + name + ":-value}");
+        report(Code::W0005, node, "the variable ${" + name + "} is not set",
+               "set it in the environment or in .env, or give a default: ${" + name + ":-value}");
       at = end + 1;
     }
   }
@@ -167,11 +178,13 @@ class ConfigReader {
   Reader number(int& target, const std::string& key, int least) {
     return [this, &target, key, least](const YAML::Node& node) {
       const std::string value = scalar(node, key);
-      const bool is_number = !value.empty() && value.size() < 7 && std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+      const bool is_number = !value.empty() && value.size() < 7 &&
+                             std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
       if (is_number && std::stoi(value) >= least)
         target = std::stoi(value);
       else
-        report(Code::W0004, node, "`" + key + "` is a whole number of at least " + std::to_string(least) + ", not `" + value + "`", "");
+        report(Code::W0004, node,
+               "`" + key + "` is a whole number of at least " + std::to_string(least) + ", not `" + value + "`", "");
     };
   }
 
@@ -189,7 +202,8 @@ class ConfigReader {
     return [=, this, &is_second](const YAML::Node& node) {
       const std::string value = scalar(node, key);
       is_second = value == second;
-      if (value != first && value != second) report(Code::W0004, node, "`" + key + "` is " + first + " or " + second + ", not `" + value + "`", "");
+      if (value != first && value != second)
+        report(Code::W0004, node, "`" + key + "` is " + first + " or " + second + ", not `" + value + "`", "");
     };
   }
 
@@ -226,16 +240,25 @@ class ConfigReader {
     std::string catalog;
     std::string data;
     std::string retention;
-    mapping(node, "lakes." + name, {{"catalog", text(catalog, "catalog")}, {"data", text(data, "data")}, {"retention", text(retention, "retention")}});
-    if (config_.lake(name) != nullptr) report(Code::W0004, node, "the lake `" + name + "` is named twice (names compare without case)", "");
+    mapping(node, "lakes." + name,
+            {{"catalog", text(catalog, "catalog")},
+             {"data", text(data, "data")},
+             {"retention", text(retention, "retention")}});
+    if (config_.lake(name) != nullptr)
+      report(Code::W0004, node, "the lake `" + name + "` is named twice (names compare without case)", "");
     if (catalog.empty() || data.empty())
-      return report(Code::W0004, node, "the lake `" + name + "` needs `catalog:` and `data:`", "for example `catalog: lake/" + name + ".sqlite` and `data: lake/" + name + "`");
+      return report(Code::W0004, node, "the lake `" + name + "` needs `catalog:` and `data:`",
+                    "for example `catalog: lake/" + name + ".sqlite` and `data: lake/" + name + "`");
     const std::string lowered = text::lower(catalog);
-    const bool is_duckdb = lowered.starts_with("duckdb:") || lowered.ends_with(".duckdb") || lowered.ends_with(".ducklake") || lowered.ends_with(".db");
+    const bool is_duckdb = lowered.starts_with("duckdb:") || lowered.ends_with(".duckdb") ||
+                           lowered.ends_with(".ducklake") || lowered.ends_with(".db");
     const bool has_other_scheme = lowered.find("://") != std::string::npos && !lowered.starts_with("postgres");
     if (is_duckdb || has_other_scheme || lowered.starts_with("mysql:"))
-      return report(Code::W0006, node, "the catalog `" + masked(catalog) + "` of the lake `" + name + "` is of a kind that weir does not support",
-                    "use a SQLite file (`catalog: lake/" + name + ".sqlite`) or PostgreSQL (`catalog: postgres://host/database`); a DuckDB file serves one process only");
+      return report(
+          Code::W0006, node,
+          "the catalog `" + masked(catalog) + "` of the lake `" + name + "` is of a kind that weir does not support",
+          "use a SQLite file (`catalog: lake/" + name +
+              ".sqlite`) or PostgreSQL (`catalog: postgres://host/database`); a DuckDB file serves one process only");
     lake.catalog = location(catalog);
     lake.data = absolute(data);
     if (!retention.empty()) lake.retention = retention;
@@ -249,35 +272,58 @@ class ConfigReader {
 
   void environment(const std::string& name, const YAML::Node& node) {
     Config::Environment environment;
-    mapping(node, "environments." + name, {{"from", text(environment.from, "from")}, {"shared", list(environment.shared, "shared")}});
+    mapping(node, "environments." + name,
+            {{"from", text(environment.from, "from")}, {"shared", list(environment.shared, "shared")}});
     config_.environments[name] = std::move(environment);
   }
 
   void secret(const std::string& name, const YAML::Node& node) {
-    each(node, "secrets." + name, [&](const std::string& key, const YAML::Node& value) { config_.secrets[name][key] = scalar(value, "secrets." + name + "." + key); });
+    each(node, "secrets." + name, [&](const std::string& key, const YAML::Node& value) {
+      config_.secrets[name][key] = scalar(value, "secrets." + name + "." + key);
+    });
   }
 
   void top(const YAML::Node& root) {
     std::string state = ".weir/state.sqlite";
     std::string temp_folder = ".weir/tmp";
-    const Reader databases = [this](const YAML::Node& node) { each(node, "databases", [this](const auto& name, const auto& value) { database(name, value); }); };
+    const Reader databases = [this](const YAML::Node& node) {
+      each(node, "databases", [this](const auto& name, const auto& value) { database(name, value); });
+    };
     mapping(root, "",
             {{"name", text(config_.name, "name")},
              {"strict", truth(config_.strict, "strict")},
              {"models", list(config_.models, "models")},
              {"tests", list(config_.tests, "tests")},
-             {"lakes", [this](const YAML::Node& node) { each(node, "lakes", [this](const auto& name, const auto& value) { lake(name, value); }); }},
+             {"lakes",
+              [this](const YAML::Node& node) {
+                each(node, "lakes", [this](const auto& name, const auto& value) { lake(name, value); });
+              }},
              {"databases", databases},
              {"attach", databases},
-             {"storages", [this](const YAML::Node& node) { each(node, "storages", [this](const auto& name, const auto& value) { config_.storages[name] = absolute(scalar(value, "storages." + name)); }); }},
-             {"secrets", [this](const YAML::Node& node) { each(node, "secrets", [this](const auto& name, const auto& value) { secret(name, value); }); }},
+             {"storages",
+              [this](const YAML::Node& node) {
+                each(node, "storages", [this](const auto& name, const auto& value) {
+                  config_.storages[name] = absolute(scalar(value, "storages." + name));
+                });
+              }},
+             {"secrets",
+              [this](const YAML::Node& node) {
+                each(node, "secrets", [this](const auto& name, const auto& value) { secret(name, value); });
+              }},
              {"state", text(state, "state")},
-             {"environments", [this](const YAML::Node& node) { each(node, "environments", [this](const auto& name, const auto& value) { environment(name, value); }); }},
+             {"environments",
+              [this](const YAML::Node& node) {
+                each(node, "environments", [this](const auto& name, const auto& value) { environment(name, value); });
+              }},
              {"audit", one_of("audit", "before", "after", config_.audit_after)},
              {"jobs", number(config_.jobs, "jobs", 1)},
              {"memory", text(config_.memory, "memory")},
              {"threads", number(config_.threads, "threads", 0)},
-             {"temp", [&, this](const YAML::Node& node) { mapping(node, "temp", {{"folder", text(temp_folder, "folder")}, {"limit", text(config_.temp_limit, "limit")}}); }},
+             {"temp",
+              [&, this](const YAML::Node& node) {
+                mapping(node, "temp",
+                        {{"folder", text(temp_folder, "folder")}, {"limit", text(config_.temp_limit, "limit")}});
+              }},
              {"allow_paths", list(config_.allow_paths, "allow_paths")},
              {"contracts", one_of("contracts", "warn", "error", config_.contracts_are_errors)},
              {"always_commit", truth(config_.always_commit, "always_commit")},
@@ -298,7 +344,8 @@ class ConfigReader {
 }  // namespace
 
 const LakeConfig* Config::lake(std::string_view name) const {
-  const auto found = std::find_if(lakes.begin(), lakes.end(), [name](const LakeConfig& lake) { return text::same_word(lake.name, name); });
+  const auto found = std::find_if(lakes.begin(), lakes.end(),
+                                  [name](const LakeConfig& lake) { return text::same_word(lake.name, name); });
   return found == lakes.end() ? nullptr : &*found;
 }
 
@@ -311,7 +358,9 @@ Result<std::string> find_project(const std::string& folder) {
     if (at == at.parent_path()) break;
     at = at.parent_path();
   }
-  return fail(Diagnostic{.code = Code::W0001, .message = "no weir.yaml in this folder or any above it", .hint = "`weir init` makes a project here; -C names the folder of one"});
+  return fail(Diagnostic{.code = Code::W0001,
+                         .message = "no weir.yaml in this folder or any above it",
+                         .hint = "`weir init` makes a project here; -C names the folder of one"});
 }
 
 Result<Config> load_config(const std::string& root, Diagnostics&) {
@@ -335,7 +384,8 @@ Result<Config> load_config(const std::string& root, Diagnostics&) {
     if (!found.empty()) return fail(std::move(found));
   } catch (const YAML::Exception& problem) {
     Diagnostic found{.code = Code::W0002, .message = "weir.yaml is not YAML: " + problem.msg, .path = kFile};
-    if (!problem.mark.is_null() && problem.mark.pos >= 0) found.span = {static_cast<std::uint32_t>(problem.mark.pos), static_cast<std::uint32_t>(problem.mark.pos) + 1};
+    if (!problem.mark.is_null() && problem.mark.pos >= 0)
+      found.span = {static_cast<std::uint32_t>(problem.mark.pos), static_cast<std::uint32_t>(problem.mark.pos) + 1};
     return fail(std::move(found));
   }
   return config;

@@ -34,7 +34,7 @@ struct Config {
   bool strict = false;
   std::vector<std::string> models;  // relative roots
   std::vector<std::string> tests;
-  std::vector<LakeConfig> lakes;    // the first is the default
+  std::vector<LakeConfig> lakes;  // the first is the default
   std::map<std::string, DatabaseLocation> databases;
   std::map<std::string, std::string> storages;
   /// Secret name -> its options, values resolved. Never printed.
@@ -62,8 +62,8 @@ struct Config {
   const LakeConfig& default_lake() const { return lakes.front(); }
 };
 
-/// Where a storage URI of the project lies: `s3:///key` in the storage `default`, `s3://name/key` in the storage `name`. Nothing for anything else,
-/// real buckets among it.
+/// Where a storage URI of the project lies: `s3:///key` in the storage `default`, `s3://name/key` in the storage
+/// `name`. Nothing for anything else, real buckets among it.
 std::optional<std::string> storage_path(const Config& config, std::string_view uri);
 
 /// Finds weir.yaml from `folder` upwards and returns its folder.
@@ -71,7 +71,8 @@ std::optional<std::string> storage_path(const Config& config, std::string_view u
 Result<std::string> find_project(const std::string& folder);
 
 /// Reads `root`/weir.yaml and `root`/.env. `warnings` receives what does not stop the work.
-/// Errors: W0002 not readable or not YAML, W0003 unknown key (with a suggestion), W0004 wrong type or value, W0005 unset variable, W0006 unsupported catalog.
+/// Errors: W0002 not readable or not YAML, W0003 unknown key (with a suggestion), W0004 wrong type or value, W0005
+/// unset variable, W0006 unsupported catalog.
 Result<Config> load_config(const std::string& root, Diagnostics& warnings);
 
 }  // namespace weir

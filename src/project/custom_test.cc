@@ -11,7 +11,8 @@ using parse::StatementKind;
 using parse::TableReference;
 
 bool is_target(const TableReference& table) {
-  return table.parts.size() > 1 && (text::same_word(table.parts[0], "_wm_target") || text::same_word(table.parts[0], "weir_target"));
+  return table.parts.size() > 1 &&
+         (text::same_word(table.parts[0], "_wm_target") || text::same_word(table.parts[0], "weir_target"));
 }
 
 std::string example(const std::vector<const Model*>& users) {
@@ -36,7 +37,8 @@ std::string path_without_extension(std::string_view path) {
 bool names_custom_test(std::string_view text, const CustomTest& test) {
   const std::string wanted = path_without_extension(text);
   if (wanted == test.path) return true;
-  return test.path.size() > wanted.size() && test.path.ends_with(wanted) && test.path[test.path.size() - wanted.size() - 1] == '/';
+  return test.path.size() > wanted.size() && test.path.ends_with(wanted) &&
+         test.path[test.path.size() - wanted.size() - 1] == '/';
 }
 
 Diagnostics judge_custom_test(const CustomTest& test, const std::vector<const Model*>& users) {
@@ -50,7 +52,8 @@ Diagnostics judge_custom_test(const CustomTest& test, const std::vector<const Mo
     return found;
   }
   if (statements.size() > 1) {
-    report(statements[1].span, "a test is one query; this file holds " + std::to_string(statements.size()) + " statements");
+    report(statements[1].span,
+           "a test is one query; this file holds " + std::to_string(statements.size()) + " statements");
     return found;
   }
   const parse::Statement& query = statements.front();
@@ -63,7 +66,8 @@ Diagnostics judge_custom_test(const CustomTest& test, const std::vector<const Mo
     if (!is_target(table)) continue;
     for (const Model* user : users)
       if (user->target && !text::same_word(table.parts.back(), user->target->name))
-        report(table.span, "the table behind " + table.parts.front() + " is `" + user->target->name + "` for the model " + user->path);
+        report(table.span, "the table behind " + table.parts.front() + " is `" + user->target->name +
+                               "` for the model " + user->path);
   }
   return found;
 }

@@ -1,4 +1,5 @@
-// The contract of a custom test: one query over the slice that the model is about to publish, `_wm_target.<table>` or `weir_target.<table>`.
+// The contract of a custom test: one query over the slice that the model is about to publish, `_wm_target.<table>` or
+// `weir_target.<table>`.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@ bool reads_target(const parse::Script& script);
 bool names_custom_test(std::string_view text, const CustomTest& test);
 
 /// Judges a custom test that `users` declare. Each breach is an error of its own with a line to copy.
-/// Errors: W0217 empty, several statements, not a query, setup in it, target never read, another table's name behind the target.
+/// Errors: W0217 empty, several statements, not a query, setup in it, target never read, another table's name behind
+/// the target.
 Diagnostics judge_custom_test(const CustomTest& test, const std::vector<const Model*>& users);
 
 /// "tests/sane.sql" -> "tests/sane"

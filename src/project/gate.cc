@@ -26,13 +26,15 @@ std::string scheme_of(std::string_view uri) {
   const auto colon = uri.find(':');
   if (colon == std::string_view::npos || colon < 2) return {};
   const auto scheme = uri.substr(0, colon);
-  const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  const bool is_word = std::all_of(scheme.begin(), scheme.end(),
+                                   [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
   return is_word ? text::lower(scheme) : std::string();
 }
 
 std::string normal_path(const Config& config, std::string_view path) {
   std::error_code problem;
-  const std::filesystem::path full = (std::filesystem::path(config.root) / std::filesystem::path(std::string(path))).lexically_normal();
+  const std::filesystem::path full =
+      (std::filesystem::path(config.root) / std::filesystem::path(std::string(path))).lexically_normal();
   const auto real = std::filesystem::weakly_canonical(full, problem);
   return problem ? full.string() : real.string();
 }
@@ -78,31 +80,46 @@ class Reach {
   }
 
   void report_name(Span span) {
-    report(Code::W0305, span, "names that begin with `_weir_` or `__ducklake_` are kept for weir", "choose another name; a lake is read through ATTACH 'ducklake://lake' AS alias");
+    report(Code::W0305, span, "names that begin with `_weir_` or `__ducklake_` are kept for weir",
+           "choose another name; a lake is read through ATTACH 'ducklake://lake' AS alias");
   }
 
   void judge_call(const FunctionCall& call) {
     if (!call.catalog.empty()) judge_name(call.catalog, call.span);
     if (parse::is_refused_function(call.name))
-      return report(Code::W0302, call.span, gated_.who + " may not call " + call.name + ": it acts on the lake or the instance by itself", "weir maintains its lakes; a script that must act by itself is `-- materialize manual <target>`");
+      return report(Code::W0302, call.span,
+                    gated_.who + " may not call " + call.name + ": it acts on the lake or the instance by itself",
+                    "weir maintains its lakes; a script that must act by itself is `-- materialize manual <target>`");
     if (parse::hides_its_reads(call.name) && !call.files)
-      return report(Code::W0308, call.span, call.name + "() needs a constant text here, so that weir can see what it reads", "write the query itself instead");
-    if (takes_names(call.name) && call.files && std::any_of(call.files->begin(), call.files->end(), [](const std::string& text) { return parse::names_reserved(text); }))
+      return report(Code::W0308, call.span,
+                    call.name + "() needs a constant text here, so that weir can see what it reads",
+                    "write the query itself instead");
+    if (takes_names(call.name) && call.files &&
+        std::any_of(call.files->begin(), call.files->end(),
+                    [](const std::string& text) { return parse::names_reserved(text); }))
       return report_name(call.span);
     if (call.name == "current_setting") return judge_setting(call);
     if (!call.is_table_function || !call.schema.empty() || gated_.macros.contains(call.name)) return;
-    if (call.name == "show") return report(Code::W0303, call.span, gated_.who + " may not list what is attached", "name the tables it reads");
+    if (call.name == "show")
+      return report(Code::W0303, call.span, gated_.who + " may not list what is attached", "name the tables it reads");
     if (!parse::is_refused_table_function(call.name)) return;
-    report(Code::W0303, call.span, gated_.who + " may not call the table function " + call.name, "allowed are readers of files, range, unnest, json_each and the lake's read-only questions");
+    report(Code::W0303, call.span, gated_.who + " may not call the table function " + call.name,
+           "allowed are readers of files, range, unnest, json_each and the lake's read-only questions");
   }
 
   // Functions whose text arguments hold names or whole queries.
-  static bool takes_names(const std::string& name) { return parse::hides_its_reads(name) || name.starts_with("ducklake_"); }
+  static bool takes_names(const std::string& name) {
+    return parse::hides_its_reads(name) || name.starts_with("ducklake_");
+  }
 
   // Settings of the instance may hold what user SQL is not to know, such as keys that httpfs took from the environment.
   void judge_setting(const FunctionCall& call) {
-    const bool is_open = call.files && call.files->size() == 1 && parse::is_connection_setting(text::lower(call.files->front()));
-    if (!is_open) report(Code::W0303, call.span, gated_.who + " may ask only for settings of its own connection, by a constant name", "for example current_setting('TimeZone')");
+    const bool is_open =
+        call.files && call.files->size() == 1 && parse::is_connection_setting(text::lower(call.files->front()));
+    if (!is_open)
+      report(Code::W0303, call.span,
+             gated_.who + " may ask only for settings of its own connection, by a constant name",
+             "for example current_setting('TimeZone')");
   }
 
   const GatedStatement& gated_;
@@ -140,7 +157,8 @@ class Gate {
   void judge_files(const FunctionCall& call) {
     if (!call.is_table_function || !call.files || !parse::reads_files(call.name)) return;
     for (const std::string& file : *call.files)
-      if (!may_reach(file)) report(Code::W0309, call.span, "the file " + file + " lies outside the project", kAllowHint);
+      if (!may_reach(file))
+        report(Code::W0309, call.span, "the file " + file + " lies outside the project", kAllowHint);
   }
 
   // Asked again by DuckDB itself when the model runs (lake/attach.cc), for names that are made at run time.
@@ -164,13 +182,19 @@ class Gate {
     const bool is_uri = uri.find("://") != std::string::npos;
     if ((scheme == "ducklake" || scheme == "datatable") && is_uri) return;
     if (scheme == "ducklake")
-      return refuse_attach(statement, "a lake is attached by its name in weir.yaml, not by its catalog", "write ATTACH 'ducklake://<lake>' AS " + (statement.alias.empty() ? "dl" : statement.alias));
+      return refuse_attach(statement, "a lake is attached by its name in weir.yaml, not by its catalog",
+                           "write ATTACH 'ducklake://<lake>' AS " + (statement.alias.empty() ? "dl" : statement.alias));
     if (!scheme.empty() && scheme != "sqlite" && scheme != "duckdb")
-      return refuse_attach(statement, "a model may not attach `" + scheme + ":` databases by their address", "name it under `databases:` in weir.yaml and attach 'datatable://<name>'");
+      return refuse_attach(statement, "a model may not attach `" + scheme + ":` databases by their address",
+                           "name it under `databases:` in weir.yaml and attach 'datatable://<name>'");
     const std::string path = normal_path(config_, scheme.empty() ? uri : uri.substr(scheme.size() + 1));
-    if (is_configured(path)) return refuse_attach(statement, "this file is a catalog or the state of weir itself", "attach the lake by its name: 'ducklake://<lake>'");
-    if (!may_reach(path)) report(Code::W0309, statement.span, "the file " + path + " lies outside the project", kAllowHint);
-    if (!statement.read_only) refuse_attach(statement, "a model may attach a database file only to read it", "add (READ_ONLY)");
+    if (is_configured(path))
+      return refuse_attach(statement, "this file is a catalog or the state of weir itself",
+                           "attach the lake by its name: 'ducklake://<lake>'");
+    if (!may_reach(path))
+      report(Code::W0309, statement.span, "the file " + path + " lies outside the project", kAllowHint);
+    if (!statement.read_only)
+      refuse_attach(statement, "a model may attach a database file only to read it", "add (READ_ONLY)");
   }
 
   void report(Code code, Span span, std::string message, std::string hint) {
@@ -178,12 +202,16 @@ class Gate {
   }
 
   void refuse_attach(const Statement& statement, std::string message, std::string hint) {
-    found_.push_back({Code::W0304, Severity::Error, std::move(message), model_.source->path, statement.span, std::move(hint)});
+    found_.push_back(
+        {Code::W0304, Severity::Error, std::move(message), model_.source->path, statement.span, std::move(hint)});
   }
 
   bool is_configured(const std::string& path) const {
-    const auto is = [&](const DatabaseLocation& place) { return place.kind != DatabaseLocation::Kind::Postgres && normal_path(config_, place.target) == path; };
-    return is(config_.state) || std::any_of(config_.lakes.begin(), config_.lakes.end(), [&](const LakeConfig& lake) { return is(lake.catalog); });
+    const auto is = [&](const DatabaseLocation& place) {
+      return place.kind != DatabaseLocation::Kind::Postgres && normal_path(config_, place.target) == path;
+    };
+    return is(config_.state) || std::any_of(config_.lakes.begin(), config_.lakes.end(),
+                                            [&](const LakeConfig& lake) { return is(lake.catalog); });
   }
 
   const Model& model_;
@@ -199,7 +227,9 @@ std::vector<TestText> test_texts(const Model& model) {
   std::vector<TestText> texts;
   for (const Test& test : model.tests) {
     // The lines around a predicate keep a comment in it from reaching further.
-    const auto predicate = [&](const std::string& text) { texts.push_back({&test, "SELECT (\n" + text + "\n)", true}); };
+    const auto predicate = [&](const std::string& text) {
+      texts.push_back({&test, "SELECT (\n" + text + "\n)", true});
+    };
     if (!test.where.empty()) predicate(test.where);
     if (test.kind == TestKind::Expression) predicate(test.text);
     if (test.kind == TestKind::Sql) texts.push_back({&test, test.text, false});
@@ -212,22 +242,31 @@ std::vector<TestText> test_texts(const Model& model) {
 
 Diagnostics judge_test_text(const TestText& text, const parse::Script& script, const Model& model) {
   Diagnostics found;
-  const auto refuse = [&](std::string message, std::string hint) { found.push_back({Code::W0219, Severity::Error, std::move(message), model.source->path, text.test->span, std::move(hint)}); };
+  const auto refuse = [&](std::string message, std::string hint) {
+    found.push_back(
+        {Code::W0219, Severity::Error, std::move(message), model.source->path, text.test->span, std::move(hint)});
+  };
   for (const Statement& statement : script.statements) {
     Diagnostics more = judge_reach({.statement = statement, .path = model.source->path, .who = "a test", .macros = {}});
     for (Diagnostic& one : more) one.span = text.test->span;
     std::move(more.begin(), more.end(), std::back_inserter(found));
     if (text.is_predicate && !statement.tables.empty())
-      refuse("a predicate of a test sees the columns of the model's own table, not the table `" + statement.tables.front().parts.back() + "`", "use `relationships`, or a custom test, to look into other tables");
+      refuse("a predicate of a test sees the columns of the model's own table, not the table `" +
+                 statement.tables.front().parts.back() + "`",
+             "use `relationships`, or a custom test, to look into other tables");
   }
   if (!text.is_predicate) {
-    CustomTest inline_test{.path = text.test->name, .source = std::make_shared<Source>(Source{.path = model.source->path, .text = text.sql, .hash = {}}), .script = script};
+    CustomTest inline_test{
+        .path = text.test->name,
+        .source = std::make_shared<Source>(Source{.path = model.source->path, .text = text.sql, .hash = {}}),
+        .script = script};
     for (Diagnostic& one : judge_custom_test(inline_test, {&model})) {
       one.span = text.test->span;
       found.push_back(std::move(one));
     }
   }
-  if (text.is_predicate && (script.statements.size() != 1 || script.statements.front().kind != StatementKind::Result)) refuse("`" + text.test->name + "`: this is no single expression", "");
+  if (text.is_predicate && (script.statements.size() != 1 || script.statements.front().kind != StatementKind::Result))
+    refuse("`" + text.test->name + "`: this is no single expression", "");
   return found;
 }
 

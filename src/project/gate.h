@@ -1,5 +1,5 @@
-// What user SQL may reach, judged on the parsed tree. The bound plan is judged again at run time (build/gate.h), so that views and macros
-// hide nothing; this gate speaks early and at the user's line.
+// What user SQL may reach, judged on the parsed tree. The bound plan is judged again at run time (build/gate.h), so
+// that views and macros hide nothing; this gate speaks early and at the user's line.
 #pragma once
 
 #include <set>
@@ -21,11 +21,13 @@ struct GatedStatement {
   std::set<std::string> macros;
 };
 
-/// Macros that a model's own setup makes, in lower case. Their bodies are judged; a macro of another origin is judged on the bound plan.
+/// Macros that a model's own setup makes, in lower case. Their bodies are judged; a macro of another origin is judged
+/// on the bound plan.
 std::set<std::string> own_macros(const Model& model);
 
 /// Judges functions and names of one statement.
-/// Errors: W0302 a function that acts on lakes, W0303 a table function or setting off the list, W0305 a reserved name, W0308 a hidden query.
+/// Errors: W0302 a function that acts on lakes, W0303 a table function or setting off the list, W0305 a reserved name,
+/// W0308 a hidden query.
 Diagnostics judge_reach(const GatedStatement& gated);
 
 /// Judges every statement of a model: judge_reach, and W0304 an ATTACH that is not allowed.
@@ -41,7 +43,8 @@ struct TestText {
 std::vector<TestText> test_texts(const Model& model);
 
 /// Judges one of them by what the parser said of it, at the test's line in the header.
-/// Errors: as judge_reach; W0217 a query that is no test; W0219 a predicate that reads a table or is no single expression.
+/// Errors: as judge_reach; W0217 a query that is no test; W0219 a predicate that reads a table or is no single
+/// expression.
 Diagnostics judge_test_text(const TestText& text, const parse::Script& script, const Model& model);
 
 }  // namespace weir

@@ -10,7 +10,8 @@
 
 namespace weir {
 
-/// What the header of one file says. With errors among the diagnostics the model is filled as far as it could be understood.
+/// What the header of one file says. With errors among the diagnostics the model is filled as far as it could be
+/// understood.
 struct Judgement {
   /// The fields that a header decides; `script` and what follows from it are left for the parser.
   Model model;

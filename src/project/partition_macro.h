@@ -8,8 +8,9 @@
 
 namespace weir {
 
-/// `wm_partition(ts)` renders `ts` as given; `weir_partition(ts)` first brings a TIMESTAMPTZ to the model's zone. Both take DATE and every TIMESTAMP
-/// type and refuse text. Nothing for models that are not partitioned by time, and for manual scripts.
+/// `wm_partition(ts)` renders `ts` as given; `weir_partition(ts)` first brings a TIMESTAMPTZ to the model's zone. Both
+/// take DATE and every TIMESTAMP type and refuse text. Nothing for models that are not partitioned by time, and for
+/// manual scripts.
 std::vector<duck::Sql> partition_macros(const Model& model);
 
 }  // namespace weir

@@ -1,4 +1,5 @@
-// Loading a project: find the files, judge headers, parse what is not in the cache, then judge what the SQL may be and may reach.
+// Loading a project: find the files, judge headers, parse what is not in the cache, then judge what the SQL may be and
+// may reach.
 #include "project/project.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ struct File {
 
 class Loader {
  public:
-  Loader(Project& project, ParserProvider& parser) : project_(project), parser_(parser), cache_(project.config.root + "/.weir/cache/parsed") {}
+  Loader(Project& project, ParserProvider& parser)
+      : project_(project), parser_(parser), cache_(project.config.root + "/.weir/cache/parsed") {}
 
   Result<void> run() {
     WEIR_CHECK(discover());
@@ -42,7 +44,8 @@ class Loader {
     resolve_tests();
     judge_models();
     text::sort_diagnostics(project_.diagnostics);
-    std::sort(project_.models.begin(), project_.models.end(), [](const Model& a, const Model& b) { return a.path < b.path; });
+    std::sort(project_.models.begin(), project_.models.end(),
+              [](const Model& a, const Model& b) { return a.path < b.path; });
     cache_.save();
     return {};
   }
@@ -63,7 +66,9 @@ class Loader {
       if (!name.ends_with(".sql")) continue;
       auto source = std::make_shared<Source>();
       source->path = (std::filesystem::path(root) / name).lexically_normal().string();
-      if (std::any_of(files_.begin(), files_.end(), [&source](const File& one) { return one.source->path == source->path; })) continue;
+      if (std::any_of(files_.begin(), files_.end(),
+                      [&source](const File& one) { return one.source->path == source->path; }))
+        continue;
       WEIR_TRY(source->text, io::read_file(folder + "/" + name));
       source->hash = io::xxh3_hex(source->text);
       project_.sources.push_back(source);
@@ -71,7 +76,11 @@ class Loader {
         add(std::move(found));
         continue;
       }
-      File file{.source = source, .model_path = name.substr(0, name.size() - 4), .is_in_tests = is_in_tests, .judgement = {}, .script = {}};
+      File file{.source = source,
+                .model_path = name.substr(0, name.size() - 4),
+                .is_in_tests = is_in_tests,
+                .judgement = {},
+                .script = {}};
       file.judgement = judge_file(source, file.model_path, project_.config);
       files_.push_back(std::move(file));
     }
@@ -90,9 +99,13 @@ class Loader {
     const auto texts = unknown_test_texts();
     if (missing.empty() && texts.empty() && cache_.volatile_functions()) return {};
     const auto connection = parser_.connection();
-    if (!connection) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser cannot be started: " + connection.error().message});
+    if (!connection)
+      return fail(Diagnostic{.code = Code::W0201,
+                             .message = "DuckDB's parser cannot be started: " + connection.error().message});
     const auto volatile_names = parse::volatile_functions(**connection);
-    if (!volatile_names) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB does not list its functions: " + volatile_names.error().message});
+    if (!volatile_names)
+      return fail(Diagnostic{.code = Code::W0201,
+                             .message = "DuckDB does not list its functions: " + volatile_names.error().message});
     cache_.set_volatile_functions(**volatile_names);
     parse::Trees trees;
     std::vector<std::string> queries;
@@ -100,7 +113,8 @@ class Loader {
       for (std::string& query : parse::queries_of(file->judgement.blanked_sql)) queries.push_back(std::move(query));
     for (const auto& [file, text] : texts)
       for (std::string& query : parse::queries_of(text.sql)) queries.push_back(std::move(query));
-    if (auto done = trees.fetch(**connection, queries); !done) return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser failed: " + done.error().message});
+    if (auto done = trees.fetch(**connection, queries); !done)
+      return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser failed: " + done.error().message});
     for (const auto& [file, key] : missing) {
       auto script = parse::parse_script(trees, **connection, file->judgement.blanked_sql, file->source->path);
       if (!script.has_value()) {
@@ -140,7 +154,8 @@ class Loader {
     add(std::move(found));
   }
 
-  // A file that a data_test names, or that reads the target, is a custom test wherever it lies; other files of tests roots are nobody's.
+  // A file that a data_test names, or that reads the target, is a custom test wherever it lies; other files of tests
+  // roots are nobody's.
   void sort_out() {
     std::set<std::string> named;
     for (const File& file : files_)
@@ -149,7 +164,8 @@ class Loader {
     for (File& file : files_) {
       if (!file.script) continue;
       const std::string path = path_without_extension(file.source->path);
-      const bool is_named = named.contains(path) || named.contains(file.model_path) || named.contains(file.source->path);
+      const bool is_named =
+          named.contains(path) || named.contains(file.model_path) || named.contains(file.source->path);
       if (is_named || reads_target(*file.script)) {
         project_.custom_tests.push_back({path, file.source, std::move(*file.script)});
         continue;
@@ -168,12 +184,18 @@ class Loader {
       const auto [other, is_new] = by_asset.emplace(asset.key(), &model);
       produced_.insert(asset.key());
       if (is_new || other->second == &model) return;
-      add({{Code::W2001, Severity::Error, model.source->path + " and " + other->second->source->path + " both produce " + asset.uri(), model.source->path, model.target_span,
-            "give one of them another target"}});
+      add({{Code::W2001, Severity::Error,
+            model.source->path + " and " + other->second->source->path + " both produce " + asset.uri(),
+            model.source->path, model.target_span, "give one of them another target"}});
     };
     for (const Model& model : project_.models) {
       if (const auto [other, is_new] = by_path.emplace(model.path, &model); !is_new)
-        add({{Code::W0010, Severity::Error, model.source->path + " and " + other->second->source->path + " are both the model `" + model.path + "`", model.source->path, {}, "rename one of the files"}});
+        add({{Code::W0010,
+              Severity::Error,
+              model.source->path + " and " + other->second->source->path + " are both the model `" + model.path + "`",
+              model.source->path,
+              {},
+              "rename one of the files"}});
       if (!model.target) continue;
       claim(model, *model.target);
       if (!model.is_history() || model.plane != Plane::Managed) continue;
@@ -202,10 +224,13 @@ class Loader {
     for (const Model& model : project_.models)
       for (const Test& declared : model.tests) {
         const bool is_known = declared.kind != TestKind::Custom ||
-                              std::any_of(project_.custom_tests.begin(), project_.custom_tests.end(), [&declared](const CustomTest& one) { return one.path == declared.text; });
+                              std::any_of(project_.custom_tests.begin(), project_.custom_tests.end(),
+                                          [&declared](const CustomTest& one) { return one.path == declared.text; });
         if (!is_known)
-          add({{Code::W0218, Severity::Error, "there is no test script `" + declared.text + "`", model.source->path, declared.span,
-                "write tests/" + declared.text + ".sql: SELECT * FROM _wm_target." + (model.target ? model.target->name : "table") + " WHERE …"}});
+          add({{Code::W0218, Severity::Error, "there is no test script `" + declared.text + "`", model.source->path,
+                declared.span,
+                "write tests/" + declared.text + ".sql: SELECT * FROM _wm_target." +
+                    (model.target ? model.target->name : "table") + " WHERE …"}});
       }
   }
 
@@ -214,16 +239,18 @@ class Loader {
     for (Model& model : project_.models) {
       Diagnostics found = resolve_references(model, project_.config, produced_, *cache_.volatile_functions());
       if (model.plane != Plane::Manual) {
-        for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config)}) std::move(more.begin(), more.end(), std::back_inserter(found));
+        for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config)})
+          std::move(more.begin(), more.end(), std::back_inserter(found));
       }
       for (const TestText& text : test_texts(model))
         if (const parse::Script* script = cache_.find(io::xxh3_hex(text.sql)); script != nullptr)
           for (Diagnostic& one : judge_test_text(text, *script, model)) found.push_back(std::move(one));
       const bool is_bad = has_errors(found);
       add(std::move(found));
-      const bool had_errors = std::any_of(project_.diagnostics.begin(), project_.diagnostics.end(), [&model](const Diagnostic& one) {
-        return one.severity == Severity::Error && one.path == model.source->path;
-      });
+      const bool had_errors =
+          std::any_of(project_.diagnostics.begin(), project_.diagnostics.end(), [&model](const Diagnostic& one) {
+            return one.severity == Severity::Error && one.path == model.source->path;
+          });
       if (!is_bad && !had_errors) good.push_back(std::move(model));
     }
     project_.models = std::move(good);
@@ -245,7 +272,8 @@ std::string join(const std::vector<std::string>& names) {
 }  // namespace
 
 const Source* Project::source(std::string_view path) const {
-  const auto found = std::find_if(sources.begin(), sources.end(), [path](const auto& one) { return one->path == path; });
+  const auto found =
+      std::find_if(sources.begin(), sources.end(), [path](const auto& one) { return one->path == path; });
   return found == sources.end() ? nullptr : found->get();
 }
 
@@ -271,9 +299,13 @@ Result<const Model*> find_model(const Project& project, std::string_view name) {
   }
   if (candidates.size() == 1) return found;
   if (candidates.size() > 1)
-    return fail(Diagnostic{.code = Code::W2011, .message = "`" + std::string(name) + "` names several models: " + join(candidates), .hint = "give the whole path"});
+    return fail(Diagnostic{.code = Code::W2011,
+                           .message = "`" + std::string(name) + "` names several models: " + join(candidates),
+                           .hint = "give the whole path"});
   const auto near = text::nearest(name, known);
-  return fail(Diagnostic{.code = Code::W2010, .message = "there is no model `" + std::string(name) + "`", .hint = near ? "did you mean `" + *near + "`?" : "`weir ls` lists them"});
+  return fail(Diagnostic{.code = Code::W2010,
+                         .message = "there is no model `" + std::string(name) + "`",
+                         .hint = near ? "did you mean `" + *near + "`?" : "`weir ls` lists them"});
 }
 
 }  // namespace weir

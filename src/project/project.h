@@ -1,4 +1,5 @@
-// A whole project, compiled as far as parsing goes: configuration, models, custom tests, and everything there is to say about them.
+// A whole project, compiled as far as parsing goes: configuration, models, custom tests, and everything there is to say
+// about them.
 #pragma once
 
 #include <string>
@@ -17,7 +18,8 @@ struct Project {
   std::vector<CustomTest> custom_tests;
   /// All files, models or not, so that any diagnostic can show its line.
   std::vector<std::shared_ptr<const Source>> sources;
-  /// Everything found in all files, sorted by path and position. May hold errors: `check` prints them all, `run` refuses.
+  /// Everything found in all files, sorted by path and position. May hold errors: `check` prints them all, `run`
+  /// refuses.
   Diagnostics diagnostics;
 
   const Source* source(std::string_view path) const;
@@ -30,8 +32,9 @@ class ParserProvider {
   virtual duck::Outcome<duck::Connection*> connection() = 0;
 };
 
-/// Discovers, reads, parses and judges every file of the project. Results per file are kept in `.weir/cache` by content hash; an unchanged
-/// project starts no DuckDB. Errors only for what prevents looking at all (configuration, unreadable folder).
+/// Discovers, reads, parses and judges every file of the project. Results per file are kept in `.weir/cache` by content
+/// hash; an unchanged project starts no DuckDB. Errors only for what prevents looking at all (configuration, unreadable
+/// folder).
 Result<Project> load_project(const std::string& root, ParserProvider& parser);
 
 /// Finds one model by path or unique short name.

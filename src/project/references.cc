@@ -41,7 +41,8 @@ struct Target {
 
 class Resolver {
  public:
-  Resolver(Model& model, const Config& config, const ProducedAssets& produced, const std::set<std::string>& volatile_functions)
+  Resolver(Model& model, const Config& config, const ProducedAssets& produced,
+           const std::set<std::string>& volatile_functions)
       : model_(model), config_(config), produced_(produced), volatile_(volatile_functions) {}
 
   Diagnostics run() {
@@ -88,12 +89,14 @@ class Resolver {
       }
     } else if (auto database = place_of(statement.attach_uri, kTableScheme)) {
       if (!config_.databases.contains(*database))
-        report(Code::W0301, statement.span, "there is no database `" + *database + "` in weir.yaml", "add it under `databases:` in weir.yaml");
+        report(Code::W0301, statement.span, "there is no database `" + *database + "` in weir.yaml",
+               "add it under `databases:` in weir.yaml");
       target = Target{AssetKind::Datatable, *database};
     }
     if (!target) return;
     if (statement.alias.empty())
-      return report(Code::W0307, statement.span, "this ATTACH binds no name", "write ATTACH '" + statement.attach_uri + "' AS dl");
+      return report(Code::W0307, statement.span, "this ATTACH binds no name",
+                    "write ATTACH '" + statement.attach_uri + "' AS dl");
     aliases_[text::lower(statement.alias)] = *target;
   }
 
@@ -106,7 +109,8 @@ class Resolver {
     if (const auto alias = aliases_.find(first); alias != aliases_.end()) used_ = alias->second;
   }
 
-  // The asset that a table's name leads to, or nothing for one of the connection's own (memory database, attached file).
+  // The asset that a table's name leads to, or nothing for one of the connection's own (memory database, attached
+  // file).
   std::optional<Asset> asset_of(const std::vector<std::string>& parts) const {
     const auto alias = aliases_.find(text::lower(parts.front()));
     if (parts.size() > 1 && alias != aliases_.end()) {
@@ -135,8 +139,16 @@ class Resolver {
       return;
     }
     if (table.opaque && !aliases_.empty() && model_.plane != Plane::Manual)
-      report(Code::W0306, table.span, "weir cannot place this table, because DuckDB gives no tree for a PIVOT without an IN list", "list the values: PIVOT … ON column IN (…)");
-    Reference reference{.asset = std::move(*asset), .statement = index_, .span = table.span, .alias = {}, .version = table.version, .has_at = table.has_at, .is_table_form = table.is_table_form};
+      report(Code::W0306, table.span,
+             "weir cannot place this table, because DuckDB gives no tree for a PIVOT without an IN list",
+             "list the values: PIVOT … ON column IN (…)");
+    Reference reference{.asset = std::move(*asset),
+                        .statement = index_,
+                        .span = table.span,
+                        .alias = {},
+                        .version = table.version,
+                        .has_at = table.has_at,
+                        .is_table_form = table.is_table_form};
     if (!table.has_alias) reference.alias = table.parts.back();
     model_.references.push_back(std::move(reference));
   }
@@ -147,9 +159,9 @@ class Resolver {
     for (const std::size_t depth : {std::size_t{3}, std::size_t{2}}) {
       if (column.parts.size() <= depth) continue;
       const auto asset = asset_of({column.parts.begin(), column.parts.begin() + static_cast<std::ptrdiff_t>(depth)});
-      const bool is_read = asset && std::any_of(model_.references.begin(), model_.references.end(), [&](const Reference& one) {
-                             return one.statement == index_ && one.asset == *asset;
-                           });
+      const bool is_read =
+          asset && std::any_of(model_.references.begin(), model_.references.end(),
+                               [&](const Reference& one) { return one.statement == index_ && one.asset == *asset; });
       if (!is_read) continue;
       model_.cuts.push_back({prefix_of(column.span, depth), column.parts[depth - 1]});
       return;
@@ -169,7 +181,8 @@ class Resolver {
   }
 
   void read_call(const parse::FunctionCall& call) {
-    if (volatile_.contains(call.name) || parse::hides_its_reads(call.name) || !call.catalog.empty()) model_.is_volatile = true;
+    if (volatile_.contains(call.name) || parse::hides_its_reads(call.name) || !call.catalog.empty())
+      model_.is_volatile = true;
     if (!call.is_table_function || !parse::reads_files(call.name)) return;
     if (!call.files || call.files->empty()) {
       model_.files.reset();
@@ -193,7 +206,8 @@ class Resolver {
       if (word == "(") ++depth;
       if (word == ")") --depth;
       if (token.kind == text::TokenKind::String && token.is_closed)
-        if (const auto path = storage_path(config_, text::value_of_string(word))) model_.storage_paths.push_back({span, *path});
+        if (const auto path = storage_path(config_, text::value_of_string(word)))
+          model_.storage_paths.push_back({span, *path});
       if (depth == 0 && span.begin >= call.span.end - 1) return;
     }
   }
@@ -204,9 +218,11 @@ class Resolver {
       const char first = model_.source->text[token.span.begin];
       const std::string spelled = "{" + token.name + "}";
       if (first == '{' && token.form == Model::TokenForm::Literal)
-        report(Code::W0201, token.span, spelled + " stands for a value only in a partitioned model", "add `-- partitioned daily`, or remove the token");
+        report(Code::W0201, token.span, spelled + " stands for a value only in a partitioned model",
+               "add `-- partitioned daily`, or remove the token");
       else
-        report(Code::W0214, token.span, spelled + " stays as it is, because the model is not partitioned", "add `-- partitioned daily` if the partition's value is meant", Severity::Hint);
+        report(Code::W0214, token.span, spelled + " stays as it is, because the model is not partitioned",
+               "add `-- partitioned daily` if the partition's value is meant", Severity::Hint);
     }
     model_.tokens.clear();
   }
@@ -214,7 +230,8 @@ class Resolver {
   bool is_bound(const std::string& name) const {
     if (name == "partition") return model_.partitioning.has_value();
     if (name == "window_start" || name == "window_end") return model_.strategy == Strategy::IncrementalByTime;
-    return std::any_of(model_.arguments.begin(), model_.arguments.end(), [&name](const Argument& one) { return text::same_word(one.name, name); });
+    return std::any_of(model_.arguments.begin(), model_.arguments.end(),
+                       [&name](const Argument& one) { return text::same_word(one.name, name); });
   }
 
   void judge_parameters() {
@@ -227,15 +244,23 @@ class Resolver {
         if (is_bound(name)) continue;
         const auto near = text::nearest(name, known);
         const bool is_named = name != "?" && !(name[0] >= '0' && name[0] <= '9');
-        std::string hint = near ? "did you mean `$" + *near + "`?" : "declare it in the header: `-- $" + name + " (text)`";
+        std::string hint =
+            near ? "did you mean `$" + *near + "`?" : "declare it in the header: `-- $" + name + " (text)`";
         if (name == "partition") hint = "`$partition` exists in partitioned models: add `-- partitioned daily`";
         if (!is_named) hint = "name it and declare it in the header: `-- $cutoff (date)`";
-        report(Code::W0210, span, "the parameter `" + std::string(is_named ? "$" : name == "?" ? "" : "$") + name + "` is not declared", hint);
+        report(Code::W0210, span,
+               "the parameter `" +
+                   std::string(is_named      ? "$"
+                               : name == "?" ? ""
+                                             : "$") +
+                   name + "` is not declared",
+               hint);
       }
     }
     for (const Argument& argument : model_.arguments)
       if (!used.contains(text::lower(argument.name)))
-        report(Code::W0211, argument.span, "the argument `$" + argument.name + "` is never used", "remove the line, or use it in the SQL", Severity::Warning);
+        report(Code::W0211, argument.span, "the argument `$" + argument.name + "` is never used",
+               "remove the line, or use it in the SQL", Severity::Warning);
   }
 
   Model& model_;
@@ -252,7 +277,8 @@ class Resolver {
 
 constexpr std::array<std::string_view, 3> kTokenNames = {"partition", "window_start", "window_end"};
 
-// Bare, or alone in quotes: a whole literal. Inside a longer string: text. Comments and quoted names are not looked into.
+// Bare, or alone in quotes: a whole literal. Inside a longer string: text. Comments and quoted names are not looked
+// into.
 void add_tokens(std::string_view text, Span span, text::TokenKind kind, std::vector<Model::Token>& found) {
   const std::string_view spelled = text.substr(span.begin, span.size());
   for (const std::string_view name : kTokenNames) {
@@ -274,7 +300,8 @@ void add_tokens(std::string_view text, Span span, text::TokenKind kind, std::vec
 
 }  // namespace
 
-Diagnostics resolve_references(Model& model, const Config& config, const ProducedAssets& produced, const std::set<std::string>& volatile_functions) {
+Diagnostics resolve_references(Model& model, const Config& config, const ProducedAssets& produced,
+                               const std::set<std::string>& volatile_functions) {
   return Resolver(model, config, produced, volatile_functions).run();
 }
 
@@ -282,7 +309,8 @@ std::vector<Model::Token> find_tokens(std::string_view text, const parse::Script
   std::vector<Model::Token> found;
   for (const Statement& statement : script.statements)
     for (const text::Token& token : text::lex_code(text.substr(statement.span.begin, statement.span.size())))
-      add_tokens(text, {token.span.begin + statement.span.begin, token.span.end + statement.span.begin}, token.kind, found);
+      add_tokens(text, {token.span.begin + statement.span.begin, token.span.end + statement.span.begin}, token.kind,
+                 found);
   return found;
 }
 

@@ -15,7 +15,8 @@ bool lies_in(Span inner, Span outer) { return inner.begin >= outer.begin && inne
 /// The value of a parameter as a complete SQL expression of its declared type.
 std::string argument_text(const Argument& argument, const std::map<std::string, std::string>& values) {
   const auto value = values.find(argument.name);
-  const duck::Literal literal = value == values.end() ? duck::Literal::null() : duck::Literal(std::string_view(value->second));
+  const duck::Literal literal =
+      value == values.end() ? duck::Literal::null() : duck::Literal(std::string_view(value->second));
   if (text::same_word(argument.type, "s3object")) return literal.rendered();
   return duck::Sql("CAST({} AS {})", literal, duck::Sql::verbatim(argument.type)).text();
 }
@@ -23,36 +24,45 @@ std::string argument_text(const Argument& argument, const std::map<std::string, 
 void add_parameters(const Model& model, const parse::Statement& statement, const std::string& partition,
                     const std::map<std::string, std::string>& values, std::vector<parse::Replacement>& replacements) {
   for (const auto& [name, span] : statement.parameters) {
-    const auto declared = std::find_if(model.arguments.begin(), model.arguments.end(), [&name = name](const Argument& a) { return text::same_word(a.name, name); });
-    if (declared != model.arguments.end()) replacements.push_back({span, argument_text(*declared, values)});
-    else if (name == "partition" && model.partitioning) replacements.push_back({span, duck::Literal(std::string_view(partition)).rendered()});
+    const auto declared = std::find_if(model.arguments.begin(), model.arguments.end(),
+                                       [&name = name](const Argument& a) { return text::same_word(a.name, name); });
+    if (declared != model.arguments.end())
+      replacements.push_back({span, argument_text(*declared, values)});
+    else if (name == "partition" && model.partitioning)
+      replacements.push_back({span, duck::Literal(std::string_view(partition)).rendered()});
   }
 }
 
 std::string with_partition(const Model& model, std::string path, const std::string& partition) {
   constexpr std::string_view kToken = "{partition}";
   if (!model.partitioning) return path;
-  for (auto at = path.find(kToken); at != std::string::npos; at = path.find(kToken, at + partition.size())) path.replace(at, kToken.size(), partition);
+  for (auto at = path.find(kToken); at != std::string::npos; at = path.find(kToken, at + partition.size()))
+    path.replace(at, kToken.size(), partition);
   return path;
 }
 
 bool is_lake_or_database(const parse::Statement& statement) {
-  return statement.kind == parse::StatementKind::Attach && (statement.attach_uri.starts_with("ducklake") || statement.attach_uri.starts_with("datatable"));
+  return statement.kind == parse::StatementKind::Attach &&
+         (statement.attach_uri.starts_with("ducklake") || statement.attach_uri.starts_with("datatable"));
 }
 
-/// Lines that weir answers itself: its lakes and databases are attached already, its extensions loaded, and USE lives on in the references.
+/// Lines that weir answers itself: its lakes and databases are attached already, its extensions loaded, and USE lives
+/// on in the references.
 bool is_answered(const Model& model, const parse::Statement& statement) {
-  if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load || is_lake_or_database(statement)) return true;
+  if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load ||
+      is_lake_or_database(statement))
+    return true;
   if (statement.kind != parse::StatementKind::Use) return false;
   const std::string_view alias = std::string_view(statement.alias).substr(0, statement.alias.find('.'));
-  return std::any_of(model.script.statements.begin(), model.script.statements.end(),
-                     [alias](const parse::Statement& one) { return is_lake_or_database(one) && text::same_word(one.alias, alias); });
+  return std::any_of(
+      model.script.statements.begin(), model.script.statements.end(),
+      [alias](const parse::Statement& one) { return is_lake_or_database(one) && text::same_word(one.alias, alias); });
 }
 
 }  // namespace
 
-parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where, const std::string& partition,
-                                const std::map<std::string, std::string>& arguments) {
+parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where,
+                                const std::string& partition, const std::map<std::string, std::string>& arguments) {
   const parse::Statement& statement = model.script.statements[index];
   if (is_answered(model, statement)) return {};
   std::vector<parse::Replacement> replacements;
@@ -65,15 +75,19 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
   }
   for (const QualifierCut& cut : model.cuts)
     if (lies_in(cut.span, statement.span)) replacements.push_back({cut.span, duck::quote_identifier(cut.alias)});
-  // A path replaces its whole literal, so a token within is filled in here; Spliced::make drops the replacement that it covers.
+  // A path replaces its whole literal, so a token within is filled in here; Spliced::make drops the replacement that it
+  // covers.
   for (const auto& [span, path] : model.storage_paths)
-    if (lies_in(span, statement.span)) replacements.push_back({span, duck::quote_text(with_partition(model, path, partition))});
-  for (parse::Replacement& token : token_replacements(model, statement, partition)) replacements.push_back(std::move(token));
+    if (lies_in(span, statement.span))
+      replacements.push_back({span, duck::quote_text(with_partition(model, path, partition))});
+  for (parse::Replacement& token : token_replacements(model, statement, partition))
+    replacements.push_back(std::move(token));
   add_parameters(model, statement, partition, arguments, replacements);
   return parse::Spliced::make(model.source->text, statement.span, std::move(replacements));
 }
 
-parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition, const std::map<std::string, std::string>& arguments) {
+parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition,
+                             const std::map<std::string, std::string>& arguments) {
   const parse::Statement& statement = model.script.statements[index];
   std::vector<parse::Replacement> replacements;
   add_parameters(model, statement, partition, arguments, replacements);

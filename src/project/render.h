@@ -13,13 +13,14 @@ namespace weir {
 /// Where a reference is to be read: SQL of a relation (a quoted name).
 using WhereToRead = std::function<std::string(const Reference&)>;
 
-/// Renders statement `index` of a model that weir computes. ATTACH and USE of lakes and databases, INSTALL and LOAD become nothing: their aliases
-/// are spliced away. Tokens are rendered as project/token_text.h says.
-/// `arguments` holds values by name; a declared argument that is absent is NULL. `$partition` and the token are `partition`.
-parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where, const std::string& partition,
-                                const std::map<std::string, std::string>& arguments);
+/// Renders statement `index` of a model that weir computes. ATTACH and USE of lakes and databases, INSTALL and LOAD
+/// become nothing: their aliases are spliced away. Tokens are rendered as project/token_text.h says. `arguments` holds
+/// values by name; a declared argument that is absent is NULL. `$partition` and the token are `partition`.
+parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where,
+                                const std::string& partition, const std::map<std::string, std::string>& arguments);
 
 /// Renders a statement of a manual script: as written, with arguments and `$partition` bound.
-parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition, const std::map<std::string, std::string>& arguments);
+parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition,
+                             const std::map<std::string, std::string>& arguments);
 
 }  // namespace weir

@@ -18,20 +18,33 @@ constexpr std::string_view kRule = "a model is setup statements followed by exac
 
 // Settings of the whole instance that weir.yaml decides instead.
 const std::map<std::string_view, std::string_view>& keys_of_settings() {
-  static const std::map<std::string_view, std::string_view> keys = {
-      {"memory_limit", "memory"},        {"max_memory", "memory"},          {"threads", "threads"},
-      {"worker_threads", "threads"},     {"external_threads", "threads"},   {"temp_directory", "temp.folder"},
-      {"max_temp_directory_size", "temp.limit"}, {"allowed_paths", "allow_paths"}, {"allowed_directories", "allow_paths"},
-      {"enable_external_access", "allow_paths"}, {"file_search_path", "allow_paths"}, {"secret_directory", "secrets"},
-      {"s3_access_key_id", "secrets"},   {"s3_secret_access_key", "secrets"}, {"s3_session_token", "secrets"},
-      {"s3_region", "secrets"},          {"s3_endpoint", "secrets"},        {"s3_url_style", "secrets"},
-      {"s3_use_ssl", "secrets"},         {"http_proxy", "secrets"}};
+  static const std::map<std::string_view, std::string_view> keys = {{"memory_limit", "memory"},
+                                                                    {"max_memory", "memory"},
+                                                                    {"threads", "threads"},
+                                                                    {"worker_threads", "threads"},
+                                                                    {"external_threads", "threads"},
+                                                                    {"temp_directory", "temp.folder"},
+                                                                    {"max_temp_directory_size", "temp.limit"},
+                                                                    {"allowed_paths", "allow_paths"},
+                                                                    {"allowed_directories", "allow_paths"},
+                                                                    {"enable_external_access", "allow_paths"},
+                                                                    {"file_search_path", "allow_paths"},
+                                                                    {"secret_directory", "secrets"},
+                                                                    {"s3_access_key_id", "secrets"},
+                                                                    {"s3_secret_access_key", "secrets"},
+                                                                    {"s3_session_token", "secrets"},
+                                                                    {"s3_region", "secrets"},
+                                                                    {"s3_endpoint", "secrets"},
+                                                                    {"s3_url_style", "secrets"},
+                                                                    {"s3_use_ssl", "secrets"},
+                                                                    {"http_proxy", "secrets"}};
   return keys;
 }
 
 const std::set<std::string_view>& shipped_extensions() {
-  static const std::set<std::string_view> names = {"ducklake", "sqlite_scanner", "sqlite", "postgres_scanner", "postgres", "httpfs",
-                                                   "core_functions", "parquet", "json", "icu", "autocomplete"};
+  static const std::set<std::string_view> names = {
+      "ducklake", "sqlite_scanner", "sqlite", "postgres_scanner", "postgres", "httpfs", "core_functions",
+      "parquet",  "json",           "icu",    "autocomplete"};
   return names;
 }
 
@@ -71,12 +84,16 @@ class ShapeJudge {
     for (std::size_t i = 0; i < statements.size(); ++i)
       if (statements[i].kind == StatementKind::Other) judge_other(statements[i], results > 0 && i > last);
     if (results == 0 && !has_other)
-      return report(Code::W0203, statements.back().span, "no query found: " + std::string(kRule), "end the file with a SELECT; a script that returns no rows needs `-- materialize manual <target>`");
+      return report(Code::W0203, statements.back().span, "no query found: " + std::string(kRule),
+                    "end the file with a SELECT; a script that returns no rows needs `-- materialize manual <target>`");
     if (results > 1)
-      return report(Code::W0204, second_result().span, std::to_string(results) + " queries found: " + std::string(kRule),
+      return report(Code::W0204, second_result().span,
+                    std::to_string(results) + " queries found: " + std::string(kRule),
                     "make the earlier ones CTEs of the last (WITH … AS), or CREATE TEMP VIEW … AS");
     if (results == 1 && last + 1 < statements.size() && !has_other)
-      report(Code::W0205, statements[last + 1].span, "`" + quote_start(text_, statements[last + 1].span) + "` stands after the query: " + std::string(kRule), "move it above the query");
+      report(Code::W0205, statements[last + 1].span,
+             "`" + quote_start(text_, statements[last + 1].span) + "` stands after the query: " + std::string(kRule),
+             "move it above the query");
   }
 
   const Statement& second_result() const {
@@ -88,8 +105,10 @@ class ShapeJudge {
 
   void judge_other(const Statement& statement, bool after_query) {
     const std::string quoted = "`" + quote_start(text_, statement.span) + "`";
-    std::string hint = "put it into a CTE, or declare the model `-- materialize manual <target>` if the script is to write by itself";
-    if (statement.what.starts_with("CREATE")) hint = "create it TEMP, put it into a CTE, or declare the model `-- materialize manual <target>`";
+    std::string hint =
+        "put it into a CTE, or declare the model `-- materialize manual <target>` if the script is to write by itself";
+    if (statement.what.starts_with("CREATE"))
+      hint = "create it TEMP, put it into a CTE, or declare the model `-- materialize manual <target>`";
     if (after_query)
       report(Code::W0205, statement.span, quoted + " stands after the query: " + std::string(kRule), hint);
     else
@@ -99,9 +118,11 @@ class ShapeJudge {
   void judge_setup(const Statement& statement) {
     if (statement.kind == StatementKind::Set) return judge_setting(statement);
     if (statement.kind == StatementKind::Install)
-      report(Code::W0216, statement.span, "INSTALL does nothing: weir brings its extensions", "remove the line", Severity::Hint);
+      report(Code::W0216, statement.span, "INSTALL does nothing: weir brings its extensions", "remove the line",
+             Severity::Hint);
     if (statement.kind == StatementKind::Load && !shipped_extensions().contains(statement.object_name))
-      report(Code::W0215, statement.span, "the extension `" + statement.object_name + "` does not come with weir", "weir ships ducklake, sqlite_scanner, postgres_scanner and httpfs");
+      report(Code::W0215, statement.span, "the extension `" + statement.object_name + "` does not come with weir",
+             "weir ships ducklake, sqlite_scanner, postgres_scanner and httpfs");
   }
 
   void judge_setting(const Statement& statement) {
@@ -110,7 +131,8 @@ class ShapeJudge {
     const auto key = keys_of_settings().find(statement.setting);
     std::string hint = "remove it; weir keeps the instance's settings the same for all models";
     if (key != keys_of_settings().end()) hint = "set `" + std::string(key->second) + ":` in weir.yaml";
-    report(Code::W0207, statement.span, "the setting `" + statement.setting + "` reaches beyond this model's connection", hint);
+    report(Code::W0207, statement.span,
+           "the setting `" + statement.setting + "` reaches beyond this model's connection", hint);
   }
 
   const Model& model_;
@@ -128,9 +150,11 @@ Diagnostics judge_bytes(const Source& source) {
     return Diagnostics{{code, Severity::Error, message, source.path, {begin, begin + 1}, hint}};
   };
   if (const auto at = text::first_invalid_utf8(source.text); at != std::string::npos)
-    return complain(Code::W0208, at, "the file is not UTF-8: byte " + std::to_string(at) + " begins no character", "save the file as UTF-8");
+    return complain(Code::W0208, at, "the file is not UTF-8: byte " + std::to_string(at) + " begins no character",
+                    "save the file as UTF-8");
   if (const auto at = source.text.find('\0'); at != std::string::npos)
-    return complain(Code::W0209, at, "byte " + std::to_string(at) + " of the file is NUL", "remove it; DuckDB's parser would stop there");
+    return complain(Code::W0209, at, "byte " + std::to_string(at) + " of the file is NUL",
+                    "remove it; DuckDB's parser would stop there");
   return {};
 }
 

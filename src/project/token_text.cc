@@ -31,7 +31,8 @@ class TokenRenderer {
   TokenRenderer(const Model& model, const parse::Statement& statement, const std::string& partition)
       : model_(model), source_(model.source->text), partition_(partition) {
     tokens_ = text::lex_code(source_.substr(statement.span.begin, statement.span.size()));
-    for (Token& token : tokens_) token.span = {token.span.begin + statement.span.begin, token.span.end + statement.span.begin};
+    for (Token& token : tokens_)
+      token.span = {token.span.begin + statement.span.begin, token.span.end + statement.span.begin};
   }
 
   std::vector<Replacement> run(Span statement) {
@@ -52,8 +53,9 @@ class TokenRenderer {
     return i < tokens_.size() ? source_.substr(tokens_[i].span.begin, tokens_[i].span.size()) : std::string_view();
   }
 
-  // As the enclosing string needs it: '…' doubles quotes, E'…' backslashes too. Nothing can be escaped in $tag$…$tag$, and a value may hold the
-  // tag, so there the string is closed, the value joined as a literal of its own, and the string opened again.
+  // As the enclosing string needs it: '…' doubles quotes, E'…' backslashes too. Nothing can be escaped in $tag$…$tag$,
+  // and a value may hold the tag, so there the string is closed, the value joined as a literal of its own, and the
+  // string opened again.
   std::string inside_string(Span token) {
     for (const Token& one : tokens_) {
       if (token.begin < one.span.begin || token.end > one.span.end) continue;
@@ -73,10 +75,13 @@ class TokenRenderer {
     if (!comparison) return add(token, literal);
     const auto slot = calendar::slot_named(*model_.partitioning, partition_);
     if (!slot.has_value()) return add(token, literal);
-    const duck::Sql column = duck::Sql::verbatim(std::string(source_.substr(comparison->column.begin, comparison->column.size())));
+    const duck::Sql column =
+        duck::Sql::verbatim(std::string(source_.substr(comparison->column.begin, comparison->column.size())));
     add({comparison->begin, comparison->begin}, "(");
-    add(token, literal + duck::Sql(" AND {} >= CAST({} AS TIMESTAMP) AND {} < CAST({} AS TIMESTAMP))", column, duck::Literal(std::string_view(slot->local_begin)),
-                                   column, duck::Literal(std::string_view(slot->local_end))).text());
+    add(token, literal + duck::Sql(" AND {} >= CAST({} AS TIMESTAMP) AND {} < CAST({} AS TIMESTAMP))", column,
+                                   duck::Literal(std::string_view(slot->local_begin)), column,
+                                   duck::Literal(std::string_view(slot->local_end)))
+                             .text());
   }
 
   struct Comparison {
@@ -84,12 +89,13 @@ class TokenRenderer {
     Span column;
   };
 
-  // `wm_partition ( [table .] column ) = token`, between words that make it a whole condition. Measured: strftime over 10 million rows 320 ms, a
-  // range over the column 4 ms.
+  // `wm_partition ( [table .] column ) = token`, between words that make it a whole condition. Measured: strftime over
+  // 10 million rows 320 ms, a range over the column 4 ms.
   std::optional<Comparison> comparison_at(Span token) const {
     const calendar::Partitioning& partitioning = *model_.partitioning;
     if (partitioning.has_own_format || partitioning.kind == calendar::PartitionKind::Dynamic) return std::nullopt;
-    const auto here = std::find_if(tokens_.begin(), tokens_.end(), [&token](const Token& one) { return one.span.begin == token.begin; });
+    const auto here = std::find_if(tokens_.begin(), tokens_.end(),
+                                   [&token](const Token& one) { return one.span.begin == token.begin; });
     const auto at = static_cast<std::size_t>(here - tokens_.begin());
     if (at < 6 || word(at - 1) != "=" || word(at - 2) != ")" || !tokens_[at - 3].is_name()) return std::nullopt;
     std::size_t first = at - 3;
@@ -97,7 +103,9 @@ class TokenRenderer {
     if (first < 3 || word(first - 1) != "(" || !text::same_word(word(first - 2), "wm_partition")) return std::nullopt;
     const std::size_t behind = word(at) == "{" ? at + 3 : at + 1;
     const bool is_begun = is_any(word(first - 3), {"WHERE", "AND", "OR", "ON", "NOT", "("});
-    const bool is_ended = behind >= tokens_.size() || is_any(word(behind), {"AND", "OR", ")", "GROUP", "ORDER", "LIMIT", "QUALIFY", "WINDOW", "UNION", "EXCEPT", "INTERSECT"});
+    const bool is_ended =
+        behind >= tokens_.size() || is_any(word(behind), {"AND", "OR", ")", "GROUP", "ORDER", "LIMIT", "QUALIFY",
+                                                          "WINDOW", "UNION", "EXCEPT", "INTERSECT"});
     // BETWEEN x AND … also shows an AND.
     const bool is_between = text::same_word(word(first - 3), "AND") && has_between_before(first - 3);
     if (!is_begun || !is_ended || is_between) return std::nullopt;
@@ -122,7 +130,8 @@ class TokenRenderer {
 
 }  // namespace
 
-std::vector<parse::Replacement> token_replacements(const Model& model, const parse::Statement& statement, const std::string& partition) {
+std::vector<parse::Replacement> token_replacements(const Model& model, const parse::Statement& statement,
+                                                   const std::string& partition) {
   if (!model.partitioning || model.tokens.empty()) return {};
   return TokenRenderer(model, statement, partition).run(statement.span);
 }

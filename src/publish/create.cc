@@ -1,5 +1,6 @@
-// Making the table: with the query's columns, and with what an earlier table of the name carried: a new table under the same name keeps
-// none of it, so comments, defaults, NOT NULL, partitioning and order are said again in the same transaction.
+// Making the table: with the query's columns, and with what an earlier table of the name carried: a new table under the
+// same name keeps none of it, so comments, defaults, NOT NULL, partitioning and order are said again in the same
+// transaction.
 #include <algorithm>
 
 #include "publish/draft.h"
@@ -10,7 +11,8 @@ namespace {
 duck::Sql column_definition(const ShapedColumn& column, bool keeps_default) {
   duck::Sql definition("{} {}", duck::Identifier(column.state.name), duck::Sql::verbatim(column.state.type));
   if (!column.state.nullable) definition += duck::Sql(" NOT NULL");
-  if (keeps_default && column.state.default_sql) definition += duck::Sql(" DEFAULT {}", duck::Sql::verbatim(*column.state.default_sql));
+  if (keeps_default && column.state.default_sql)
+    definition += duck::Sql(" DEFAULT {}", duck::Sql::verbatim(*column.state.default_sql));
   return definition;
 }
 
@@ -33,7 +35,8 @@ std::vector<duck::Sql> Draft::create() {
   const lake::TableState& earlier = request.target;
   const duck::TableName table = writable();
   std::vector<duck::Sql> statements;
-  if (!earlier.exists) statements.push_back(duck::Sql("CREATE SCHEMA IF NOT EXISTS {}", duck::TableName{{}, table.catalog, table.schema}));
+  if (!earlier.exists)
+    statements.push_back(duck::Sql("CREATE SCHEMA IF NOT EXISTS {}", duck::TableName{{}, table.catalog, table.schema}));
   std::vector<duck::Sql> definitions;
   for (const ShapedColumn& column : shape.columns) {
     const lake::ColumnState* before = earlier.column(column.state.name);
@@ -41,14 +44,16 @@ std::vector<duck::Sql> Draft::create() {
   }
   statements.push_back(duck::Sql("CREATE OR REPLACE TABLE {} ({})", table, duck::Sql::join(definitions, ", ")));
   if (is_partitioned()) {
-    statements.push_back(
-        duck::Sql("ALTER TABLE {} SET PARTITIONED BY ({})", table, duck::Identifier(std::string(lake::kPartitionColumn))));
+    statements.push_back(duck::Sql("ALTER TABLE {} SET PARTITIONED BY ({})", table,
+                                   duck::Identifier(std::string(lake::kPartitionColumn))));
   } else if (earlier.has_other_partitioning ||
-             !std::all_of(earlier.partitioned_by.begin(), earlier.partitioned_by.end(), [&](const auto& name) { return has_column(shape, name); })) {
+             !std::all_of(earlier.partitioned_by.begin(), earlier.partitioned_by.end(),
+                          [&](const auto& name) { return has_column(shape, name); })) {
     warn(Code::W6023, "the partitioning that was set on " + request.model.target->uri() + " by hand could not be kept",
          "set it again with ALTER TABLE … SET PARTITIONED BY");
   } else if (!earlier.partitioned_by.empty() && !earlier.is_partitioned()) {
-    statements.push_back(duck::Sql("ALTER TABLE {} SET PARTITIONED BY ({})", table, duck::Sql::names(earlier.partitioned_by)));
+    statements.push_back(
+        duck::Sql("ALTER TABLE {} SET PARTITIONED BY ({})", table, duck::Sql::names(earlier.partitioned_by)));
   }
   if (!earlier.sorted_by.empty()) {
     if (keeps_order(shape, earlier)) {
@@ -56,13 +61,16 @@ std::vector<duck::Sql> Draft::create() {
       for (const std::string& expression : earlier.sorted_by) order.push_back(duck::Sql::verbatim(expression));
       statements.push_back(duck::Sql("ALTER TABLE {} SET SORTED BY ({})", table, duck::Sql::join(order, ", ")));
     } else {
-      warn(Code::W6023, "the sort order of " + request.model.target->uri() + " could not be kept: a column it may use is gone");
+      warn(Code::W6023,
+           "the sort order of " + request.model.target->uri() + " could not be kept: a column it may use is gone");
     }
   }
-  if (earlier.comment) statements.push_back(duck::Sql("COMMENT ON TABLE {} IS {}", table, duck::Literal(*earlier.comment)));
+  if (earlier.comment)
+    statements.push_back(duck::Sql("COMMENT ON TABLE {} IS {}", table, duck::Literal(*earlier.comment)));
   for (const ShapedColumn& column : shape.columns)
     if (column.state.comment)
-      statements.push_back(duck::Sql("COMMENT ON COLUMN {}.{} IS {}", table, duck::Identifier(column.state.name), duck::Literal(*column.state.comment)));
+      statements.push_back(duck::Sql("COMMENT ON COLUMN {}.{} IS {}", table, duck::Identifier(column.state.name),
+                                     duck::Literal(*column.state.comment)));
   return statements;
 }
 

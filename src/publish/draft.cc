@@ -21,12 +21,14 @@ std::vector<std::string> Shape::names() const {
 
 duck::Sql value_from_target(const ShapedColumn& column) {
   if (!column.in_target) return duck::Sql("CAST(NULL AS {})", duck::Sql::verbatim(column.state.type));
-  return converted(duck::Sql("t.{}", duck::Identifier(column.in_target->name)), column.in_target->type, column.state.type);
+  return converted(duck::Sql("t.{}", duck::Identifier(column.in_target->name)), column.in_target->type,
+                   column.state.type);
 }
 
 duck::Sql value_from_stage(const ShapedColumn& column) {
   if (!column.in_stage) return duck::Sql("CAST(NULL AS {})", duck::Sql::verbatim(column.state.type));
-  return converted(duck::Sql("s.{}", duck::Identifier(column.in_stage->name)), column.in_stage->type, column.state.type);
+  return converted(duck::Sql("s.{}", duck::Identifier(column.in_stage->name)), column.in_stage->type,
+                   column.state.type);
 }
 
 duck::Sql select_list(const std::vector<ShapedColumn>& columns, const ValueOf& value_of) {
@@ -52,8 +54,8 @@ duck::TableName Draft::writable() const {
 duck::Sql Draft::where_slice(const duck::Sql& more) const {
   std::vector<duck::Sql> conditions;
   if (is_partitioned())
-    conditions.push_back(
-        duck::Sql("t.{} = {}", duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(request.stage.partition)));
+    conditions.push_back(duck::Sql("t.{} = {}", duck::Identifier(std::string(lake::kPartitionColumn)),
+                                   duck::Literal(request.stage.partition)));
   if (!more.empty()) conditions.push_back(duck::Sql("({})", more));
   if (conditions.empty()) return {};
   return duck::Sql(" WHERE {}", duck::Sql::join(conditions, " AND "));
@@ -92,7 +94,8 @@ void Draft::warn(Code code, std::string message, std::string hint) {
 
 Result<duck::Rows> Draft::ask(const duck::Sql& sql) {
   auto rows = clean_.query(sql);
-  if (!rows) return fail(lake::explain(Code::W6020, "working out what changes in " + request.model.target->uri(), rows.error()));
+  if (!rows)
+    return fail(lake::explain(Code::W6020, "working out what changes in " + request.model.target->uri(), rows.error()));
   return std::move(*rows);
 }
 
@@ -129,31 +132,37 @@ duck::Sql Draft::insert(const duck::Sql& rows) const {
 
 duck::Sql Draft::remove(const duck::TableName& gone) const {
   // The partition is named too: it prunes files more cheaply than row numbers do.
-  const duck::Sql slice = is_partitioned() ? duck::Sql("{} = {} AND ", duck::Identifier(std::string(lake::kPartitionColumn)),
-                                                       duck::Literal(request.stage.partition))
-                                           : duck::Sql();
+  const duck::Sql slice = is_partitioned()
+                              ? duck::Sql("{} = {} AND ", duck::Identifier(std::string(lake::kPartitionColumn)),
+                                          duck::Literal(request.stage.partition))
+                              : duck::Sql();
   return duck::Sql("DELETE FROM {} WHERE {}rowid IN (SELECT r FROM {})", writable(), slice, gone);
 }
 
 Result<void> Draft::need_row_numbers() const {
-  const bool hides = std::any_of(shape.columns.begin(), shape.columns.end(), [](const auto& column) { return build::same_name(column.state.name, "rowid"); }) ||
+  const bool hides = std::any_of(shape.columns.begin(), shape.columns.end(),
+                                 [](const auto& column) { return build::same_name(column.state.name, "rowid"); }) ||
                      target.column("rowid") != nullptr;
   if (!hides) return {};
-  return fail(problem(Code::W6024, "a column named rowid hides the row numbers by which merge and history find rows", "rename the column"));
+  return fail(problem(Code::W6024, "a column named rowid hides the row numbers by which merge and history find rows",
+                      "rename the column"));
 }
 
 duck::Sql Draft::add_files() const {
   std::vector<duck::Sql> files;
   for (const std::string& file : request.stage.files) files.push_back(duck::Sql("{}", duck::Literal(file)));
   return duck::Sql("CALL ducklake_add_data_files({}, {}, [{}], schema => {})", duck::Literal(request.lake.writer()),
-                   duck::Literal(request.model.target->name), duck::Sql::join(files, ", "), duck::Literal(request.model.target->schema));
+                   duck::Literal(request.model.target->name), duck::Sql::join(files, ", "),
+                   duck::Literal(request.model.target->schema));
 }
 
-// A file is taken as it is: its columns must be the table's by name and type, and its partition the one weir's own column names.
+// A file is taken as it is: its columns must be the table's by name and type, and its partition the one weir's own
+// column names.
 bool Draft::can_add_files() const {
   if (request.stage.files.empty() || !request.target.has_plain_folder) return false;
   if (shape.renamed_case || !shape.retyped.empty() || !shape.added.empty()) return false;
-  if (target.exists && (target.has_other_partitioning || target.partitioned_by.size() > (is_partitioned() ? 1U : 0U))) return false;
+  if (target.exists && (target.has_other_partitioning || target.partitioned_by.size() > (is_partitioned() ? 1U : 0U)))
+    return false;
   return std::all_of(shape.columns.begin(), shape.columns.end(), [](const ShapedColumn& column) {
     return column.managed || (column.in_stage && column.in_stage->type == column.state.type);
   });

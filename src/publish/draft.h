@@ -1,5 +1,5 @@
-// What the strategies share while they work out an effect: the target and the stage brought to one list of columns, and the tables and
-// views of the memory database that hold a difference. Internal to publish/.
+// What the strategies share while they work out an effect: the target and the stage brought to one list of columns, and
+// the tables and views of the memory database that hold a difference. Internal to publish/.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,8 @@ struct Shape {
   std::vector<std::string> names() const;
 };
 
-/// The column's value in a row of the target (alias t) or of the stage (alias s), in the type it will have; NULL where the row has none.
+/// The column's value in a row of the target (alias t) or of the stage (alias s), in the type it will have; NULL where
+/// the row has none.
 duck::Sql value_from_target(const ShapedColumn& column);
 duck::Sql value_from_stage(const ShapedColumn& column);
 
@@ -64,7 +65,8 @@ class Draft {
   bool is_partitioned() const { return request.model.partitioning.has_value(); }
   duck::Sql readable() const;
   duck::TableName writable() const;
-  /// ` WHERE t."_wm_partition" = 'P'` for a partition, nothing for the whole table; `more` is a further condition, or empty.
+  /// ` WHERE t."_wm_partition" = 'P'` for a partition, nothing for the whole table; `more` is a further condition, or
+  /// empty.
   duck::Sql where_slice(const duck::Sql& more = {}) const;
   /// `SELECT <columns of the shape> FROM <stage> AS s`.
   duck::Sql stage_rows() const;
@@ -113,7 +115,8 @@ class Draft {
 // keys.cc
 /// Errors: W6011.
 Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& names);
-/// `a IS NOT DISTINCT FROM b AND …` between two aliases, where the key's columns are named k0, k1, … in `right` and by value in `left`.
+/// `a IS NOT DISTINCT FROM b AND …` between two aliases, where the key's columns are named k0, k1, … in `right` and by
+/// value in `left`.
 duck::Sql key_match(const Key& key, const ValueOf& left, std::string_view right);
 /// `value AS k0, value AS k1, …`.
 duck::Sql key_list(const Key& key, const ValueOf& value_of);
@@ -127,14 +130,15 @@ struct Source {
 /// Errors: W6010.
 Result<Source> without_duplicates(Draft& draft, const Key& key, Duplicates policy);
 
-/// Expressions that are equal exactly if two values are the same to a reader: 0.0 differs from -0.0, 1 month from 30 days.
-/// The value itself first. `type` is the type of `value`.
+/// Expressions that are equal exactly if two values are the same to a reader: 0.0 differs from -0.0, 1 month from 30
+/// days. The value itself first. `type` is the type of `value`.
 std::vector<duck::Sql> comparable(const duck::Sql& value, const std::string& type);
 
-/// Makes the table of keys (k0, k1, …) whose rows differ, as multisets over `compared`, between the source and `old`. `old` is a relation
-/// whose columns c0, c1, … hold the compared columns in their order; `compared` starts with the key.
-Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared, const Source& source,
-                                     const duck::TableName& old, std::int64_t* keys);
+/// Makes the table of keys (k0, k1, …) whose rows differ, as multisets over `compared`, between the source and `old`.
+/// `old` is a relation whose columns c0, c1, … hold the compared columns in their order; `compared` starts with the
+/// key.
+Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared,
+                                     const Source& source, const duck::TableName& old, std::int64_t* keys);
 /// The rows of `old` whose key is in `changed`: row number r and the key as k0, k1, …
 duck::Sql old_rows_of(const Key& key, const duck::TableName& old, const duck::TableName& changed);
 /// `value AS c0, value AS c1, …`.

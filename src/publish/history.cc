@@ -1,8 +1,9 @@
-// History (SCD2): the result is the current snapshot, one row a key; each tracked change closes the open version and opens a new one,
-// all at one effective time, so that versions touch and never overlap. An unchanged snapshot writes nothing.
+// History (SCD2): the result is the current snapshot, one row a key; each tracked change closes the open version and
+// opens a new one, all at one effective time, so that versions touch and never overlap. An unchanged snapshot writes
+// nothing.
 //
-// Closing is an update of three columns, written here as the delete of the row and the insert of its closed form, like the rest: one
-// delete by row number and one insert a run, and an image that holds the very rows that will be inserted.
+// Closing is an update of three columns, written here as the delete of the row and the insert of its closed form, like
+// the rest: one delete by row number and one insert a run, and an image that holds the very rows that will be inserted.
 #include <algorithm>
 
 #include "publish/draft.h"
@@ -37,9 +38,11 @@ Result<Past> look_back(Draft& draft) {
   Past past;
   past.effective = draft.request.effective_micros;
   if (!draft.target.exists) return past;
-  WEIR_TRY(const duck::Rows rows,
-           draft.ask(duck::Sql("SELECT count(*) FILTER (t.is_current), epoch_us(max(t.valid_from)), epoch_us(max(t.valid_to)) FROM {} AS t",
-                               draft.readable())));
+  WEIR_TRY(
+      const duck::Rows rows,
+      draft.ask(duck::Sql(
+          "SELECT count(*) FILTER (t.is_current), epoch_us(max(t.valid_from)), epoch_us(max(t.valid_to)) FROM {} AS t",
+          draft.readable())));
   past.open_rows = rows.integer(0, 0);
   std::int64_t earliest = past.effective;
   if (!rows.is_null(0, 1)) earliest = std::max(earliest, rows.integer(0, 1) + 1);
@@ -57,7 +60,8 @@ Result<std::vector<duck::Sql>> current_view(Draft& draft) {
   view.name += "_current";
   WEIR_TRY(const lake::TableState state, draft.observe(view));
   if (state.exists && !state.is_view)
-    return fail(draft.problem(Code::W6014, view.uri() + " is a table; the view of current rows would need its name", "rename that table, or the history"));
+    return fail(draft.problem(Code::W6014, view.uri() + " is a table; the view of current rows would need its name",
+                              "rename that table, or the history"));
   const bool is_first = !draft.target.exists;
   if (state.exists && !is_first && draft.shape.alters.empty()) return std::vector<duck::Sql>{};
   if (state.exists && !draft.request.target.exists)
@@ -65,14 +69,15 @@ Result<std::vector<duck::Sql>> current_view(Draft& draft) {
   const duck::TableName name = draft.request.lake.writable(view.schema, view.name);
   // Two-part names: a lake may be attached under any name.
   const duck::TableName base{{}, view.schema, draft.request.model.target->name};
-  return std::vector<duck::Sql>{
-      duck::Sql("CREATE OR REPLACE VIEW {} AS SELECT {} FROM {} WHERE is_current", name, duck::Sql::names(draft.shape.names()), base)};
+  return std::vector<duck::Sql>{duck::Sql("CREATE OR REPLACE VIEW {} AS SELECT {} FROM {} WHERE is_current", name,
+                                          duck::Sql::names(draft.shape.names()), base)};
 }
 
 std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track) {
   std::vector<ShapedColumn> compared = key;
   const auto is_in = [](const Key& columns, const ShapedColumn& column) {
-    return std::any_of(columns.begin(), columns.end(), [&](const auto& one) { return one.state.name == column.state.name; });
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const auto& one) { return one.state.name == column.state.name; });
   };
   for (const ShapedColumn& column : draft.shape.columns) {
     // A column that is new to the table is compared from the next run on.
@@ -91,28 +96,35 @@ struct Versions {
 };
 
 // Open rows whose values in added columns are now known, and which stay open.
-Result<std::optional<duck::TableName>> refreshed_rows(Draft& draft, const Key& key, const Source& source, const duck::TableName& closing,
-                                                      std::int64_t& rows) {
+Result<std::optional<duck::TableName>> refreshed_rows(Draft& draft, const Key& key, const Source& source,
+                                                      const duck::TableName& closing, std::int64_t& rows) {
   std::vector<duck::Sql> known;
   for (const ShapedColumn& column : draft.shape.columns)
     if (column.in_stage && !column.in_target) known.push_back(duck::Sql("{} IS NOT NULL", value_from_stage(column)));
   if (known.empty()) return std::optional<duck::TableName>();
-  const ValueOf values = [](const ShapedColumn& column) { return column.in_stage && !column.in_target ? value_from_stage(column) : value_from_target(column); };
+  const ValueOf values = [](const ShapedColumn& column) {
+    return column.in_stage && !column.in_target ? value_from_stage(column) : value_from_target(column);
+  };
   std::vector<duck::Sql> match;
-  for (const ShapedColumn& column : key) match.push_back(duck::Sql("{} IS NOT DISTINCT FROM {}", value_from_target(column), value_from_stage(column)));
-  WEIR_TRY(const duck::TableName refreshed,
-           draft.keep("refreshed", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t JOIN {} AS s ON ({}) ANTI JOIN {} AS g ON (t.rowid = g.r) "
-                                             "WHERE t.is_current AND ({})",
-                                             compared_list(draft.shape.columns, values), draft.readable(), source.relation,
-                                             duck::Sql::join(match, " AND "), closing, duck::Sql::join(known, " OR ")),
-                      &rows));
+  for (const ShapedColumn& column : key)
+    match.push_back(duck::Sql("{} IS NOT DISTINCT FROM {}", value_from_target(column), value_from_stage(column)));
+  WEIR_TRY(
+      const duck::TableName refreshed,
+      draft.keep(
+          "refreshed",
+          duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t JOIN {} AS s ON ({}) ANTI JOIN {} AS g ON (t.rowid = g.r) "
+                    "WHERE t.is_current AND ({})",
+                    compared_list(draft.shape.columns, values), draft.readable(), source.relation,
+                    duck::Sql::join(match, " AND "), closing, duck::Sql::join(known, " OR ")),
+          &rows));
   return std::optional<duck::TableName>(refreshed);
 }
 
 duck::Sql numbered_columns(const Draft& draft, const duck::TableName& table) {
   std::vector<duck::Sql> items;
   for (std::size_t i = 0; i < draft.shape.columns.size(); ++i)
-    items.push_back(duck::Sql("{} AS {}", duck::Identifier("c" + std::to_string(i)), duck::Identifier(draft.shape.columns[i].state.name)));
+    items.push_back(duck::Sql("{} AS {}", duck::Identifier("c" + std::to_string(i)),
+                              duck::Identifier(draft.shape.columns[i].state.name)));
   return duck::Sql("SELECT {} FROM {}", duck::Sql::join(items, ", "), table);
 }
 
@@ -120,44 +132,51 @@ Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const S
   Versions versions;
   const std::vector<ShapedColumn> compared = tracked_columns(draft, key, track);
   const bool closes = draft.request.model.deletes_close;
-  const duck::Sql in_source = closes ? duck::Sql()
-                                     : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, value_from_stage), source.relation,
-                                                 key_match(key, value_from_target, "k"));
-  WEIR_TRY(const duck::TableName old, draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{} WHERE t.is_current",
-                                                                  compared_list(compared, value_from_target), draft.readable(), in_source)));
+  const duck::Sql in_source =
+      closes ? duck::Sql()
+             : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, value_from_stage),
+                         source.relation, key_match(key, value_from_target, "k"));
+  WEIR_TRY(const duck::TableName old,
+           draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{} WHERE t.is_current",
+                                       compared_list(compared, value_from_target), draft.readable(), in_source)));
   WEIR_TRY(const duck::TableName changed, changed_keys(draft, key, compared, source, old, nullptr));
   WEIR_TRY(const duck::TableName closing, draft.keep("closing", old_rows_of(key, old, changed), &versions.closed));
-  WEIR_TRY(const std::optional<duck::TableName> refreshed, refreshed_rows(draft, key, source, closing, versions.refreshed));
+  WEIR_TRY(const std::optional<duck::TableName> refreshed,
+           refreshed_rows(draft, key, source, closing, versions.refreshed));
 
   const duck::Sql now = at_micros(effective);
   const auto closed_values = with_validity(duck::Sql("t.valid_from"), now, false, value_from_target);
-  std::vector<duck::Sql> parts{duck::Sql("SELECT {} FROM {} AS t SEMI JOIN {} AS g ON (t.rowid = g.r)", select_list(draft.shape.columns, closed_values),
-                                         draft.readable(), closing)};
+  std::vector<duck::Sql> parts{duck::Sql("SELECT {} FROM {} AS t SEMI JOIN {} AS g ON (t.rowid = g.r)",
+                                         select_list(draft.shape.columns, closed_values), draft.readable(), closing)};
   if (refreshed) parts.push_back(numbered_columns(draft, *refreshed));
   parts.push_back(duck::Sql("SELECT {} FROM {} AS s SEMI JOIN {} AS k ON ({})",
-                            select_list(draft.shape.columns, with_validity(now, no_end(), true, value_from_stage)), source.relation, changed,
-                            key_match(key, value_from_stage, "k")));
+                            select_list(draft.shape.columns, with_validity(now, no_end(), true, value_from_stage)),
+                            source.relation, changed, key_match(key, value_from_stage, "k")));
   std::int64_t rows = 0;
   WEIR_TRY(versions.fresh, draft.keep("fresh", duck::Sql::join(parts, " UNION ALL "), &rows));
   versions.opened = rows - versions.closed - versions.refreshed;
   if (versions.closed + versions.refreshed == 0) return versions;
   versions.gone = closing;
   if (versions.refreshed > 0) {
-    WEIR_TRY(versions.gone, draft.keep("gone", duck::Sql("SELECT r FROM {} UNION ALL SELECT r FROM {}", closing, *refreshed)));
+    WEIR_TRY(versions.gone,
+             draft.keep("gone", duck::Sql("SELECT r FROM {} UNION ALL SELECT r FROM {}", closing, *refreshed)));
   }
   return versions;
 }
 
 Result<void> finish(Draft& draft, const duck::Sql& table) {
   WEIR_CHECK(draft.finish(table, table));
-  WEIR_TRY(draft.effect.slice_image, draft.image("slice", duck::Sql("SELECT * FROM {} WHERE is_current", draft.effect.table_image)));
+  WEIR_TRY(draft.effect.slice_image,
+           draft.image("slice", duck::Sql("SELECT * FROM {} WHERE is_current", draft.effect.table_image)));
   return {};
 }
 
 Result<void> open_all(Draft& draft, const Source& source, std::int64_t effective, const std::vector<duck::Sql>& view) {
   Effect& effect = draft.effect;
-  const duck::Sql rows("SELECT {} FROM {} AS s", select_list(draft.shape.columns, with_validity(at_micros(effective), no_end(), true, value_from_stage)),
-                       source.relation);
+  const duck::Sql rows(
+      "SELECT {} FROM {} AS s",
+      select_list(draft.shape.columns, with_validity(at_micros(effective), no_end(), true, value_from_stage)),
+      source.relation);
   effect.counts = {.inserted = source.rows, .updated = {}, .deleted = {}, .closed = 0, .unchanged = 0};
   effect.rows = source.rows;
   effect.statements = draft.create();
@@ -181,7 +200,11 @@ Result<void> prepare_history(Draft& draft) {
 
   WEIR_TRY(const Versions versions, compare(draft, key, track, source, past.effective));
   Effect& effect = draft.effect;
-  effect.counts = {.inserted = versions.opened, .updated = {}, .deleted = {}, .closed = versions.closed, .unchanged = source.rows - versions.opened};
+  effect.counts = {.inserted = versions.opened,
+                   .updated = {},
+                   .deleted = {},
+                   .closed = versions.closed,
+                   .unchanged = source.rows - versions.opened};
   if (versions.refreshed > 0) effect.counts.updated = versions.refreshed;
   effect.rows = past.open_rows - versions.closed + versions.opened;
   effect.statements = draft.shape.alters;
@@ -193,7 +216,8 @@ Result<void> prepare_history(Draft& draft) {
   if (effect.statements.empty() && effect.changes) effect.statements.push_back(draft.touch());
   if (effect.changes) effect.statements.insert(effect.statements.end(), view.begin(), view.end());
   const duck::Sql values = select_list(draft.shape.columns, value_from_target);
-  duck::Sql table = versions.gone ? duck::Sql("SELECT {} FROM {} AS t ANTI JOIN {} AS g ON (t.rowid = g.r)", values, draft.readable(), *versions.gone)
+  duck::Sql table = versions.gone ? duck::Sql("SELECT {} FROM {} AS t ANTI JOIN {} AS g ON (t.rowid = g.r)", values,
+                                              draft.readable(), *versions.gone)
                                   : draft.target_rows();
   if (has_fresh) table = duck::Sql("{} UNION ALL {}", table, fresh);
   return finish(draft, table);

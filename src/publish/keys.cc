@@ -1,5 +1,6 @@
-// Keys: which columns they are, what happens to a key that one result holds twice, and which keys' rows differ between two relations.
-// Everything compares with IS NOT DISTINCT FROM or by grouping, for which NULL is a value like any other.
+// Keys: which columns they are, what happens to a key that one result holds twice, and which keys' rows differ between
+// two relations. Everything compares with IS NOT DISTINCT FROM or by grouping, for which NULL is a value like any
+// other.
 #include <algorithm>
 
 #include "publish/draft.h"
@@ -19,14 +20,18 @@ Result<std::string> sample_of(Draft& draft, const Key& key, const duck::Sql& rel
   std::vector<duck::Sql> numbers;
   for (std::size_t i = 0; i < key.size(); ++i) numbers.push_back(duck::Sql("{}", i + 1));
   const duck::Sql one = duck::Sql::join(parts, " || ', ' || ");
-  WEIR_TRY(const duck::Rows rows,
-           draft.ask(duck::Sql("SELECT {}, count(*) FROM {} AS s GROUP BY {} HAVING count(*) > 1 ORDER BY 2 DESC, 1 LIMIT {}", one, relation,
-                               duck::Sql::join([&] {
-                                 std::vector<duck::Sql> values;
-                                 for (const ShapedColumn& column : key) values.push_back(value_from_stage(column));
-                                 return values;
-                               }(), ", "),
-                               kSampleKeys)));
+  WEIR_TRY(
+      const duck::Rows rows,
+      draft.ask(duck::Sql(
+          "SELECT {}, count(*) FROM {} AS s GROUP BY {} HAVING count(*) > 1 ORDER BY 2 DESC, 1 LIMIT {}", one, relation,
+          duck::Sql::join(
+              [&] {
+                std::vector<duck::Sql> values;
+                for (const ShapedColumn& column : key) values.push_back(value_from_stage(column));
+                return values;
+              }(),
+              ", "),
+          kSampleKeys)));
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i)
     text += (i == 0 ? "(" : ", (") + rows.text(i, 0) + ") ×" + std::to_string(rows.integer(i, 1));
@@ -63,14 +68,18 @@ Result<Source> choose(Draft& draft, const Key& key, Duplicates policy) {
   for (const ShapedColumn& column : order)  // a row without a value to order by never wins
     terms.push_back(policy == Duplicates::First ? duck::Sql("{} ASC NULLS LAST", value_from_stage(column))
                                                 : duck::Sql("{} DESC NULLS LAST", value_from_stage(column)));
-  WEIR_TRY(const duck::TableName chosen,
-           draft.keep("chosen", duck::Sql("SELECT s.* FROM {} AS s QUALIFY rank() OVER (PARTITION BY {} ORDER BY {}) = 1", draft.request.stage.relation,
-                                          duck::Sql::join(values, ", "), duck::Sql::join(terms, ", "))));
+  WEIR_TRY(
+      const duck::TableName chosen,
+      draft.keep("chosen",
+                 duck::Sql("SELECT s.* FROM {} AS s QUALIFY rank() OVER (PARTITION BY {} ORDER BY {}) = 1",
+                           draft.request.stage.relation, duck::Sql::join(values, ", "), duck::Sql::join(terms, ", "))));
   const duck::Sql relation("{}", chosen);
   WEIR_TRY(const Census census, census_of(draft, key, relation));
   if (census.repeated == 0) return Source{relation, census.rows, census.keys};
   WEIR_TRY(const std::string sample, sample_of(draft, key, relation));
-  return fail(draft.problem(Code::W6010, std::to_string(census.repeated) + " keys (" + listed(key) + ") have several rows that order= cannot tell apart: " + sample,
+  return fail(draft.problem(Code::W6010,
+                            std::to_string(census.repeated) + " keys (" + listed(key) +
+                                ") have several rows that order= cannot tell apart: " + sample,
                             "add a column to order= that decides"));
 }
 
@@ -85,10 +94,12 @@ Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& name
   Key key;
   for (const std::string& name : names) {
     const auto& columns = draft.shape.columns;
-    const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [&](const ShapedColumn& column) { return column.in_stage && build::same_name(column.state.name, name); });
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const ShapedColumn& column) {
+      return column.in_stage && build::same_name(column.state.name, name);
+    });
     if (found == columns.end())
-      return fail(draft.problem(Code::W6011, "the query returns no column " + name + ", which key=, track= or order= names"));
+      return fail(
+          draft.problem(Code::W6011, "the query returns no column " + name + ", which key=, track= or order= names"));
     key.push_back(*found);
   }
   return key;
@@ -97,13 +108,15 @@ Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& name
 duck::Sql key_match(const Key& key, const ValueOf& left, std::string_view right) {
   std::vector<duck::Sql> terms;
   for (std::size_t i = 0; i < key.size(); ++i)
-    terms.push_back(duck::Sql("{} IS NOT DISTINCT FROM {}.{}", left(key[i]), duck::Identifier(std::string(right)), numbered('k', i)));
+    terms.push_back(duck::Sql("{} IS NOT DISTINCT FROM {}.{}", left(key[i]), duck::Identifier(std::string(right)),
+                              numbered('k', i)));
   return duck::Sql::join(terms, " AND ");
 }
 
 duck::Sql key_list(const Key& key, const ValueOf& value_of) {
   std::vector<duck::Sql> items;
-  for (std::size_t i = 0; i < key.size(); ++i) items.push_back(duck::Sql("{} AS {}", value_of(key[i]), numbered('k', i)));
+  for (std::size_t i = 0; i < key.size(); ++i)
+    items.push_back(duck::Sql("{} AS {}", value_of(key[i]), numbered('k', i)));
   return duck::Sql::join(items, ", ");
 }
 
@@ -113,9 +126,12 @@ Result<Source> without_duplicates(Draft& draft, const Key& key, Duplicates polic
   if (census.repeated == 0) return Source{relation, census.rows, census.keys};
   if (policy == Duplicates::First || policy == Duplicates::Last) return choose(draft, key, policy);
   WEIR_TRY(const std::string sample, sample_of(draft, key, relation));
-  const std::string what = std::to_string(census.repeated) + (census.repeated == 1 ? " key (" : " keys (") + listed(key) + (census.repeated == 1 ? ") has" : ") have") + " several rows in the result: " + sample;
+  const std::string what = std::to_string(census.repeated) + (census.repeated == 1 ? " key (" : " keys (") +
+                           listed(key) + (census.repeated == 1 ? ") has" : ") have") +
+                           " several rows in the result: " + sample;
   if (policy == Duplicates::Fail)
-    return fail(draft.problem(Code::W6010, what, "make the query return one row a key, or say duplicates=first or last with order="));
+    return fail(draft.problem(Code::W6010, what,
+                              "make the query return one row a key, or say duplicates=first or last with order="));
   draft.warn(Code::W6021, what, "all of them are kept; duplicates=fail, first or last decides otherwise");
   return Source{relation, census.rows, census.keys};
 }
@@ -128,7 +144,8 @@ std::vector<duck::Sql> comparable(const duck::Sql& value, const std::string& typ
 
 duck::Sql compared_list(const std::vector<ShapedColumn>& compared, const ValueOf& value_of) {
   std::vector<duck::Sql> items;
-  for (std::size_t i = 0; i < compared.size(); ++i) items.push_back(duck::Sql("{} AS {}", value_of(compared[i]), numbered('c', i)));
+  for (std::size_t i = 0; i < compared.size(); ++i)
+    items.push_back(duck::Sql("{} AS {}", value_of(compared[i]), numbered('c', i)));
   return duck::Sql::join(items, ", ");
 }
 
@@ -143,10 +160,10 @@ duck::Sql old_rows_of(const Key& key, const duck::TableName& old, const duck::Ta
                    duck::Sql::join(terms, " AND "));
 }
 
-// Grouping both sides together, the stage's rows counting +1 and the table's -1, leaves zero exactly where they agree: one pass, right
-// for repeated rows, and exact where a hash of rows would only be likely.
-Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared, const Source& source,
-                                     const duck::TableName& old, std::int64_t* keys) {
+// Grouping both sides together, the stage's rows counting +1 and the table's -1, leaves zero exactly where they agree:
+// one pass, right for repeated rows, and exact where a hash of rows would only be likely.
+Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared,
+                                     const Source& source, const duck::TableName& old, std::int64_t* keys) {
   std::vector<duck::Sql> groups;
   std::vector<duck::Sql> columns;
   for (std::size_t i = 0; i < compared.size(); ++i) {
@@ -154,13 +171,16 @@ Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::ve
     for (const duck::Sql& form : comparable(columns.back(), compared[i].state.type)) groups.push_back(form);
   }
   std::vector<duck::Sql> names;
-  for (std::size_t i = 0; i < key.size(); ++i) names.push_back(duck::Sql("{} AS {}", numbered('c', i), numbered('k', i)));
-  return draft.keep("changed",
-                    duck::Sql("SELECT DISTINCT {} FROM (SELECT {} FROM (SELECT {}, 1 AS w FROM {} AS s UNION ALL SELECT {}, -1 AS w FROM {}) "
-                              "GROUP BY {} HAVING sum(w) <> 0)",
-                              duck::Sql::join(names, ", "), duck::Sql::join(columns, ", "), compared_list(compared, value_from_stage), source.relation,
-                              duck::Sql::join(columns, ", "), old, duck::Sql::join(groups, ", ")),
-                    keys);
+  for (std::size_t i = 0; i < key.size(); ++i)
+    names.push_back(duck::Sql("{} AS {}", numbered('c', i), numbered('k', i)));
+  return draft.keep(
+      "changed",
+      duck::Sql("SELECT DISTINCT {} FROM (SELECT {} FROM (SELECT {}, 1 AS w FROM {} AS s UNION ALL SELECT {}, -1 AS w "
+                "FROM {}) "
+                "GROUP BY {} HAVING sum(w) <> 0)",
+                duck::Sql::join(names, ", "), duck::Sql::join(columns, ", "), compared_list(compared, value_from_stage),
+                source.relation, duck::Sql::join(columns, ", "), old, duck::Sql::join(groups, ", ")),
+      keys);
 }
 
 }  // namespace weir::publish

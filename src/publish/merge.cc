@@ -1,6 +1,7 @@
-// Merge: for each key of the result whose rows differ, as a multiset, from the table's, the table's rows go and the result's come.
-// The table is scanned once, for the rows whose key is in the result; they go by row number, so that the write under the lock looks
-// nothing up. (100,000 rows into one of 10 partitions of 10 million: DELETE by row number and INSERT 52 ms, DELETE USING the key 62, MERGE 85.)
+// Merge: for each key of the result whose rows differ, as a multiset, from the table's, the table's rows go and the
+// result's come. The table is scanned once, for the rows whose key is in the result; they go by row number, so that the
+// write under the lock looks nothing up. (100,000 rows into one of 10 partitions of 10 million: DELETE by row number
+// and INSERT 52 ms, DELETE USING the key 62, MERGE 85.)
 #include <algorithm>
 
 #include "publish/draft.h"
@@ -12,7 +13,8 @@ namespace {
 std::vector<ShapedColumn> compared_columns(const Draft& draft, const Key& key) {
   std::vector<ShapedColumn> compared = key;
   for (const ShapedColumn& column : draft.shape.columns) {
-    const bool is_key = std::any_of(key.begin(), key.end(), [&](const auto& part) { return part.state.name == column.state.name; });
+    const bool is_key =
+        std::any_of(key.begin(), key.end(), [&](const auto& part) { return part.state.name == column.state.name; });
     if (column.in_stage && !is_key) compared.push_back(column);
   }
   return compared;
@@ -27,15 +29,17 @@ struct Difference {
 };
 
 // The rows that change: all of the source if every key of it does, else a table of them.
-Result<void> take_fresh(Draft& draft, const Key& key, const Source& source, const duck::TableName& changed, std::int64_t changed_keys,
-                        Difference& difference, std::int64_t& rows) {
+Result<void> take_fresh(Draft& draft, const Key& key, const Source& source, const duck::TableName& changed,
+                        std::int64_t changed_keys, Difference& difference, std::int64_t& rows) {
   if (changed_keys == source.keys) {
     rows = source.rows;
     difference.fresh = draft.stage_rows(source.relation);
     return {};
   }
   WEIR_TRY(const duck::TableName fresh,
-           draft.keep("fresh", duck::Sql("{} SEMI JOIN {} AS k ON ({})", draft.stage_rows(source.relation), changed, key_match(key, value_from_stage, "k")),
+           draft.keep("fresh",
+                      duck::Sql("{} SEMI JOIN {} AS k ON ({})", draft.stage_rows(source.relation), changed,
+                                key_match(key, value_from_stage, "k")),
                       &rows));
   difference.fresh = duck::Sql("SELECT {} FROM {}", duck::Sql::names(draft.shape.names()), fresh);
   return {};
@@ -45,9 +49,11 @@ Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
   Difference difference;
   const std::vector<ShapedColumn> compared = compared_columns(draft, key);
   WEIR_TRY(const duck::TableName old,
-           draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({}){}",
-                                       compared_list(compared, value_from_target), draft.readable(), key_list(key, value_from_stage), source.relation,
-                                       key_match(key, value_from_target, "k"), draft.where_slice())));
+           draft.keep(
+               "old",
+               duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({}){}",
+                         compared_list(compared, value_from_target), draft.readable(), key_list(key, value_from_stage),
+                         source.relation, key_match(key, value_from_target, "k"), draft.where_slice())));
   std::int64_t changed_count = 0;
   WEIR_TRY(const duck::TableName changed, changed_keys(draft, key, compared, source, old, &changed_count));
   std::int64_t fresh_rows = 0;
@@ -58,8 +64,8 @@ Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
   if (gone_rows > 0) {
     difference.gone = gone;
     // A row of the result is an update if the table holds its key.
-    WEIR_TRY(difference.updated, draft.count(duck::Sql("SELECT count(*) FROM {} AS s SEMI JOIN {} AS k ON ({})", source.relation, gone,
-                                                       key_match(key, value_from_stage, "k"))));
+    WEIR_TRY(difference.updated, draft.count(duck::Sql("SELECT count(*) FROM {} AS s SEMI JOIN {} AS k ON ({})",
+                                                       source.relation, gone, key_match(key, value_from_stage, "k"))));
   }
   difference.inserted = fresh_rows - difference.updated;
   return difference;
@@ -77,8 +83,8 @@ Result<void> merge_into_nothing(Draft& draft, const Source& source) {
 
 duck::Sql remaining(const Draft& draft, const Difference& difference, const duck::Sql& condition) {
   if (!difference.gone) return draft.target_rows(condition);
-  return duck::Sql("SELECT {} FROM {} AS t ANTI JOIN {} AS g ON (t.rowid = g.r){}", select_list(draft.shape.columns, value_from_target),
-                   draft.readable(), *difference.gone, condition);
+  return duck::Sql("SELECT {} FROM {} AS t ANTI JOIN {} AS g ON (t.rowid = g.r){}",
+                   select_list(draft.shape.columns, value_from_target), draft.readable(), *difference.gone, condition);
 }
 
 }  // namespace
@@ -95,7 +101,11 @@ Result<void> prepare_merge(Draft& draft) {
   WEIR_TRY(const Difference difference, compare(draft, key, source));
   Effect& effect = draft.effect;
   const std::int64_t fresh_rows = difference.inserted + difference.updated;
-  effect.counts = {.inserted = difference.inserted, .updated = difference.updated, .deleted = {}, .closed = {}, .unchanged = source.rows - fresh_rows};
+  effect.counts = {.inserted = difference.inserted,
+                   .updated = difference.updated,
+                   .deleted = {},
+                   .closed = {},
+                   .unchanged = source.rows - fresh_rows};
   effect.rows = held - difference.deleted_rows + fresh_rows;
   effect.statements = draft.shape.alters;
   if (difference.gone) effect.statements.push_back(draft.remove(*difference.gone));
@@ -105,7 +115,8 @@ Result<void> prepare_merge(Draft& draft) {
   const duck::Sql slice = remaining(draft, difference, draft.where_slice());
   const duck::Sql table = remaining(draft, difference, {});
   if (fresh_rows == 0) return draft.finish(slice, table);
-  return draft.finish(duck::Sql("{} UNION ALL {}", slice, difference.fresh), duck::Sql("{} UNION ALL {}", table, difference.fresh));
+  return draft.finish(duck::Sql("{} UNION ALL {}", slice, difference.fresh),
+                      duck::Sql("{} UNION ALL {}", table, difference.fresh));
 }
 
 }  // namespace weir::publish

@@ -1,11 +1,13 @@
-// Replace: the slice becomes exactly the query's rows. Unchanged content writes nothing; a small table is kept, a large one made anew.
+// Replace: the slice becomes exactly the query's rows. Unchanged content writes nothing; a small table is kept, a large
+// one made anew.
 #include "publish/draft.h"
 
 namespace weir::publish {
 namespace {
 
-// Below this many rows deleting all and inserting is cheaper than a new table, whose schema change makes every connection reload its
-// catalog (9 against 26 ms for 1,000 rows); above about a million, DELETE's cost per row wins over it.
+// Below this many rows deleting all and inserting is cheaper than a new table, whose schema change makes every
+// connection reload its catalog (9 against 26 ms for 1,000 rows); above about a million, DELETE's cost per row wins
+// over it.
 constexpr std::int64_t kSmall = 100'000;
 
 bool same_columns(const Draft& draft) {
@@ -22,13 +24,14 @@ build::Stage stage_of_target(const Draft& draft) {
   std::vector<std::string> names;
   for (const lake::ColumnState& column : draft.request.stage.columns) names.push_back(column.name);
   build::Stage held;
-  held.relation = duck::Sql("(SELECT {} FROM {} AS t{})", duck::Sql::names(names, "t"), draft.readable(), draft.where_slice());
+  held.relation =
+      duck::Sql("(SELECT {} FROM {} AS t{})", duck::Sql::names(names, "t"), draft.readable(), draft.where_slice());
   held.columns = draft.request.stage.columns;
   return held;
 }
 
-// Counts and bounds are free and decide nearly always; hashes are taken only when those agree. Where no hash was recorded, the
-// target's rows are hashed as they are: exact, and needed once.
+// Counts and bounds are free and decide nearly always; hashes are taken only when those agree. Where no hash was
+// recorded, the target's rows are hashed as they are: exact, and needed once.
 Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t held_rows) {
   const build::Content& fresh = draft.request.stage.content;
   const auto& recorded = draft.request.recorded;
@@ -82,7 +85,8 @@ void write_partition(Draft& draft, std::int64_t held_rows) {
     effect.statements = draft.create();
   if (held_rows > 0)
     effect.statements.push_back(duck::Sql("DELETE FROM {} WHERE {} = {}", draft.writable(),
-                                          duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(draft.request.stage.partition)));
+                                          duck::Identifier(std::string(lake::kPartitionColumn)),
+                                          duck::Literal(draft.request.stage.partition)));
   if (draft.request.stage.content.rows > 0) {
     // Deleted first, added after: a DELETE that empties a file added in its own transaction would remove the file.
     effect.takes_files = draft.can_add_files();
@@ -98,7 +102,8 @@ Result<void> prepare_replace(duck::Connection& clean, Draft& draft) {
   const build::Content& fresh = draft.request.stage.content;
   std::int64_t held_rows = draft.request.target.exists ? draft.request.target.rows : 0;
   if (draft.target.exists && draft.is_partitioned()) {
-    WEIR_TRY(held_rows, draft.count(duck::Sql("SELECT count(*) FROM {} AS t{}", draft.readable(), draft.where_slice())));
+    WEIR_TRY(held_rows,
+             draft.count(duck::Sql("SELECT count(*) FROM {} AS t{}", draft.readable(), draft.where_slice())));
   }
   effect.rows = fresh.rows;
   effect.content = fresh;
@@ -118,7 +123,8 @@ Result<void> prepare_replace(duck::Connection& clean, Draft& draft) {
   if (!draft.is_partitioned()) return draft.finish(slice, slice);
   if (!draft.target.exists) return draft.finish(slice, slice);
   if (reads_target) return draft.finish(slice, draft.target_rows());
-  const duck::Sql others = draft.target_rows(duck::Sql(" WHERE t.{} IS DISTINCT FROM {}", duck::Identifier(std::string(lake::kPartitionColumn)),
+  const duck::Sql others = draft.target_rows(duck::Sql(" WHERE t.{} IS DISTINCT FROM {}",
+                                                       duck::Identifier(std::string(lake::kPartitionColumn)),
                                                        duck::Literal(draft.request.stage.partition)));
   return draft.finish(slice, duck::Sql("{} UNION ALL {}", others, slice));
 }

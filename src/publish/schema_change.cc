@@ -13,7 +13,8 @@ bool is_history_column(std::string_view name) {
 }
 
 const lake::ColumnState* find(const std::vector<lake::ColumnState>& columns, std::string_view name) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return build::same_name(column.name, name); });
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const auto& column) { return build::same_name(column.name, name); });
   return found == columns.end() ? nullptr : &*found;
 }
 
@@ -31,7 +32,8 @@ ShapedColumn managed_column(std::string_view name, std::string_view type) {
   return column;
 }
 
-// The table's columns are the query's: a first build, a rebuild, or a whole-table replace, which follows the query in every mode.
+// The table's columns are the query's: a first build, a rebuild, or a whole-table replace, which follows the query in
+// every mode.
 void follow_query(Draft& draft) {
   for (const lake::ColumnState& staged : draft.request.stage.columns) {
     ShapedColumn column;
@@ -54,8 +56,8 @@ void follow_query(Draft& draft) {
   draft.shape.columns.push_back(managed_column(kIsCurrent, "BOOLEAN"));
 }
 
-// One column that both have. Types differ only where the stage could not be brought to the target's: a lossless widening, or a table
-// that somebody altered since.
+// One column that both have. Types differ only where the stage could not be brought to the target's: a lossless
+// widening, or a table that somebody altered since.
 Result<void> meet(Draft& draft, ShapedColumn& column) {
   const std::string& now = column.in_target->type;
   const std::string& staged = column.in_stage->type;
@@ -70,8 +72,8 @@ Result<void> meet(Draft& draft, ShapedColumn& column) {
   }
   if (build::is_lossless_widening(staged, now)) return {};
   return fail(draft.problem(Code::W6019,
-                            "column " + column.state.name + " of " + draft.request.model.target->uri() + " became " + now +
-                                " while its new rows were computed as " + staged,
+                            "column " + column.state.name + " of " + draft.request.model.target->uri() + " became " +
+                                now + " while its new rows were computed as " + staged,
                             "run the model again"));
 }
 
@@ -105,8 +107,8 @@ Result<void> keep_target(Draft& draft) {
     column.state.default_sql.reset();
     column.in_stage = staged;
     draft.shape.added.push_back(staged.name);
-    draft.shape.alters.push_back(duck::Sql("ALTER TABLE {} ADD COLUMN {} {}", draft.writable(), duck::Identifier(staged.name),
-                                           duck::Sql::verbatim(staged.type)));
+    draft.shape.alters.push_back(duck::Sql("ALTER TABLE {} ADD COLUMN {} {}", draft.writable(),
+                                           duck::Identifier(staged.name), duck::Sql::verbatim(staged.type)));
     draft.shape.columns.push_back(std::move(column));
   }
   // Added first: a table cannot lose its last column.
@@ -123,8 +125,9 @@ Result<void> judge_mode(const Draft& draft) {
   if (!shape.retyped.empty()) drift += "; retyped: " + listed(shape.retyped);
   const Model& model = draft.request.model;
   if (model.is_history() && model.on_schema_change != SchemaChange::Sync)
-    return fail(draft.problem(Code::W6013, "the columns of the history " + model.target->uri() + " are fixed, and the query's differ" + drift,
-                              "add on_schema_change=sync to take added columns in, or rebuild it with --full-refresh, which loses its past"));
+    return fail(draft.problem(
+        Code::W6013, "the columns of the history " + model.target->uri() + " are fixed, and the query's differ" + drift,
+        "add on_schema_change=sync to take added columns in, or rebuild it with --full-refresh, which loses its past"));
   if (model.on_schema_change == SchemaChange::Fail)
     return fail(draft.problem(Code::W4201, "the query's columns differ from those of " + model.target->uri() + drift,
                               "change the query, or on_schema_change"));
@@ -143,7 +146,8 @@ Result<void> judge_nulls(const Draft& draft) {
     }
     if (has_nulls)
       return fail(draft.problem(Code::W6017,
-                                "column " + column.state.name + " of " + draft.request.model.target->uri() + " is NOT NULL, and the query gives NULL",
+                                "column " + column.state.name + " of " + draft.request.model.target->uri() +
+                                    " is NOT NULL, and the query gives NULL",
                                 "fill it in the query, or ALTER TABLE … ALTER COLUMN … DROP NOT NULL"));
   }
   return {};
@@ -152,7 +156,8 @@ Result<void> judge_nulls(const Draft& draft) {
 Result<void> judge_kind(const Draft& draft) {
   const std::string uri = draft.request.model.target->uri();
   if (draft.request.target.exists && draft.request.target.is_view)
-    return fail(draft.problem(Code::W6015, uri + " is a view; weir writes tables only", "drop the view, or name another table"));
+    return fail(draft.problem(Code::W6015, uri + " is a view; weir writes tables only",
+                              "drop the view, or name another table"));
   if (!draft.target.exists) return {};
   if (draft.is_partitioned() && !draft.target.is_partitioned())
     return fail(draft.problem(Code::W6016, uri + " is not partitioned by weir, and the model says `partitioned`",
@@ -165,14 +170,17 @@ Result<void> judge_kind(const Draft& draft) {
 
 Result<void> judge_history(const Draft& draft) {
   const auto& columns = draft.request.stage.columns;
-  const auto own = std::find_if(columns.begin(), columns.end(), [](const auto& column) { return is_history_column(column.name); });
+  const auto own =
+      std::find_if(columns.begin(), columns.end(), [](const auto& column) { return is_history_column(column.name); });
   if (own != columns.end())
-    return fail(draft.problem(Code::W6012, "the query returns " + own->name + ", a column that a history keeps itself", "leave it out or rename it"));
+    return fail(draft.problem(Code::W6012, "the query returns " + own->name + ", a column that a history keeps itself",
+                              "leave it out or rename it"));
   if (!draft.target.exists) return {};
   for (const std::string_view name : {kValidFrom, kValidTo, kIsCurrent})
     if (draft.target.column(name) == nullptr)
-      return fail(draft.problem(Code::W6018, draft.request.model.target->uri() + " is no history: it has no column " + std::string(name),
-                                "rebuild it with --full-refresh, or name another table"));
+      return fail(draft.problem(
+          Code::W6018, draft.request.model.target->uri() + " is no history: it has no column " + std::string(name),
+          "rebuild it with --full-refresh, or name another table"));
   return {};
 }
 

@@ -10,14 +10,23 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
   Draft draft(clean, request);
   WEIR_CHECK(draft.take_shape());
   switch (request.model.strategy) {
-    case Strategy::Replace: WEIR_CHECK(prepare_replace(clean, draft)); break;
-    case Strategy::Append: WEIR_CHECK(prepare_append(draft)); break;
-    case Strategy::Merge: WEIR_CHECK(prepare_merge(draft)); break;
-    case Strategy::History: WEIR_CHECK(prepare_history(draft)); break;
+    case Strategy::Replace:
+      WEIR_CHECK(prepare_replace(clean, draft));
+      break;
+    case Strategy::Append:
+      WEIR_CHECK(prepare_append(draft));
+      break;
+    case Strategy::Merge:
+      WEIR_CHECK(prepare_merge(draft));
+      break;
+    case Strategy::History:
+      WEIR_CHECK(prepare_history(draft));
+      break;
     case Strategy::FullMerge:
     case Strategy::HashMerge:
     case Strategy::IncrementalByTime:
-      return fail(draft.problem(Code::W6026, "the strategy " + std::string(name_of(request.model.strategy)) + " cannot be written"));
+      return fail(draft.problem(Code::W6026,
+                                "the strategy " + std::string(name_of(request.model.strategy)) + " cannot be written"));
   }
   return std::move(draft.effect);
 }
@@ -26,7 +35,8 @@ Result<void> write(duck::Connection& writer, const PrepareRequest& request, cons
   const std::string doing = "writing " + request.model.target->uri();
   const auto& statements = alone && !effect.keeping.empty() ? effect.keeping : effect.statements;
   for (const duck::Sql& statement : statements) {
-    if (failpoint("write_statement")) return fail(lake::explain(Code::W6020, doing, {duck::FailureType::Io, "failpoint", {}}));
+    if (failpoint("write_statement"))
+      return fail(lake::explain(Code::W6020, doing, {duck::FailureType::Io, "failpoint", {}}));
     if (auto done = writer.execute(statement); !done) return fail(lake::explain(Code::W6020, doing, done.error()));
   }
   return {};
@@ -34,8 +44,10 @@ Result<void> write(duck::Connection& writer, const PrepareRequest& request, cons
 
 // What cannot be dropped lies in memory and goes with the instance: nothing depends on it.
 void discard(duck::Connection& clean, const Effect& effect) {
-  for (const duck::TableName& view : effect.scratch_views) (void)clean.execute(duck::Sql("DROP VIEW IF EXISTS {}", view));
-  for (const duck::TableName& table : effect.scratch_tables) (void)clean.execute(duck::Sql("DROP TABLE IF EXISTS {}", table));
+  for (const duck::TableName& view : effect.scratch_views)
+    (void)clean.execute(duck::Sql("DROP VIEW IF EXISTS {}", view));
+  for (const duck::TableName& table : effect.scratch_tables)
+    (void)clean.execute(duck::Sql("DROP TABLE IF EXISTS {}", table));
 }
 
 }  // namespace weir::publish

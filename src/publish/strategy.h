@@ -1,5 +1,6 @@
-// From a stage to a commit: what publishing will change (the effect, with its after-image), and the statements that do it.
-// One file per strategy; each prepares against one version of the target and can be prepared again when somebody else wrote meanwhile.
+// From a stage to a commit: what publishing will change (the effect, with its after-image), and the statements that do
+// it. One file per strategy; each prepares against one version of the target and can be prepared again when somebody
+// else wrote meanwhile.
 #pragma once
 
 #include <optional>
@@ -33,7 +34,8 @@ struct PrepareRequest {
   /// Effective time of the run for history: UTC microseconds since the epoch.
   std::int64_t effective_micros = 0;
   bool always_commit = false;
-  /// `--full-refresh`: the target is made anew from this stage alone, whatever it holds; comments and the like are kept.
+  /// `--full-refresh`: the target is made anew from this stage alone, whatever it holds; comments and the like are
+  /// kept.
   bool rebuild = false;
   /// Names the delta tables: unique per step in the instance.
   std::string prefix;
@@ -57,8 +59,8 @@ struct Effect {
   std::optional<build::Content> content;
   /// Duplicate keys kept, the clock went back, …
   Diagnostics warnings;
-  /// What write() runs, in order; `keeping`, where there is any, instead when the commit holds this step alone: it keeps the table
-  /// (its id, change feed, comments) and costs more in a large group.
+  /// What write() runs, in order; `keeping`, where there is any, instead when the commit holds this step alone: it
+  /// keeps the table (its id, change feed, comments) and costs more in a large group.
   std::vector<duck::Sql> statements;
   std::vector<duck::Sql> keeping;
   /// True if the write makes the stage's files the table's own: then build::discard keeps them.
@@ -70,16 +72,18 @@ struct Effect {
   std::int64_t target_version = 0;
 };
 
-/// Computes the effect on a clean connection (no user macros), inside a read transaction that sees `request.target`. The deltas and
-/// images are made in that transaction: other connections, the writer's among them, see them once it is committed.
-/// Errors: W6010 duplicate keys under `fail` or a tie under first/last (with a sample), W6011 a key column that the query does not return, W6012 history columns
-/// projected, W6013 history schema frozen, W6014 `<t>_current` is a table, W6015 the target is a view, W6016 partitioned or not, unlike the model, W6017 NULL for a NOT NULL column, W6018 the target is no history,
-/// W6019 a column's type changed meanwhile, W6020 the engine failed, W6024 a column `rowid`, W4201 drift under on_schema_change=fail.
+/// Computes the effect on a clean connection (no user macros), inside a read transaction that sees `request.target`.
+/// The deltas and images are made in that transaction: other connections, the writer's among them, see them once it is
+/// committed. Errors: W6010 duplicate keys under `fail` or a tie under first/last (with a sample), W6011 a key column
+/// that the query does not return, W6012 history columns projected, W6013 history schema frozen, W6014 `<t>_current` is
+/// a table, W6015 the target is a view, W6016 partitioned or not, unlike the model, W6017 NULL for a NOT NULL column,
+/// W6018 the target is no history, W6019 a column's type changed meanwhile, W6020 the engine failed, W6024 a column
+/// `rowid`, W4201 drift under on_schema_change=fail.
 Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request);
 
-/// Writes the effect. Requires: `writer` is inside a write transaction on the lake, under its lock, and the target is at effect.target_version.
-/// `alone`: the commit holds this step only (then keeping the table is cheap); in a large group recreating is.
-/// Errors: W6020 the engine failed; the caller rolls back.
+/// Writes the effect. Requires: `writer` is inside a write transaction on the lake, under its lock, and the target is
+/// at effect.target_version. `alone`: the commit holds this step only (then keeping the table is cheap); in a large
+/// group recreating is. Errors: W6020 the engine failed; the caller rolls back.
 Result<void> write(duck::Connection& writer, const PrepareRequest& request, const Effect& effect, bool alone);
 
 void discard(duck::Connection& clean, const Effect& effect);

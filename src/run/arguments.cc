@@ -25,13 +25,16 @@ Diagnostic refused(const Model& model, const Argument& argument, const std::stri
 }
 
 bool is_castable(duck::Connection& connection, const Argument& argument, const std::string& value) {
-  return connection.execute(duck::Sql("SELECT CAST({} AS {})", duck::Literal(std::string_view(value)), duck::Sql::verbatim(argument.type))).has_value();
+  return connection
+      .execute(duck::Sql("SELECT CAST({} AS {})", duck::Literal(std::string_view(value)),
+                         duck::Sql::verbatim(argument.type)))
+      .has_value();
 }
 
 }  // namespace
 
-Result<ArgumentValues> check_arguments(const Graph& graph, const std::set<std::string>& selected, const Config& config, lake::Lakes& lakes,
-                                       ArgumentValues values, Diagnostics& notes) {
+Result<ArgumentValues> check_arguments(const Graph& graph, const std::set<std::string>& selected, const Config& config,
+                                       lake::Lakes& lakes, ArgumentValues values, Diagnostics& notes) {
   Diagnostics problems;
   std::optional<duck::Connection> connection;
   for (const Model& model : graph.models()) {
@@ -39,7 +42,8 @@ Result<ArgumentValues> check_arguments(const Graph& graph, const std::set<std::s
     for (const Argument& argument : model.arguments) {
       std::string* value = value_for(values, model, argument.name);
       if (value == nullptr && !argument.default_value) {
-        Diagnostic note{.code = Code::W8006, .severity = Severity::Warning, .path = model.source->path, .span = argument.span};
+        Diagnostic note{
+            .code = Code::W8006, .severity = Severity::Warning, .path = model.source->path, .span = argument.span};
         note.message = fmt::format("argument ${} has no value and no default, so it is NULL", argument.name);
         note.hint = fmt::format("give it with --arg {}=…", argument.name);
         notes.push_back(std::move(note));
@@ -48,7 +52,9 @@ Result<ArgumentValues> check_arguments(const Graph& graph, const std::set<std::s
         if (value != nullptr) *value = storage_path(config, *value).value_or(*value);
         continue;
       }
-      const std::string* checked = value != nullptr ? value : argument.default_value ? &*argument.default_value : nullptr;
+      const std::string* checked = value != nullptr         ? value
+                                   : argument.default_value ? &*argument.default_value
+                                                            : nullptr;
       if (checked == nullptr) continue;
       if (!connection) {
         WEIR_TRY(connection, lakes.connect());

@@ -30,7 +30,8 @@ class Renderer {
 
  private:
   std::string relation_of(const Reference& reference, const std::map<std::string, std::int64_t>& versions) {
-    if (reference.asset.kind == AssetKind::Datatable) return duck::Sql("{}", work_.datatables.at(reference.asset.key())).text();
+    if (reference.asset.kind == AssetKind::Datatable)
+      return duck::Sql("{}", work_.datatables.at(reference.asset.key())).text();
     const lake::Lake& lake = session_.lakes.lake(reference.asset.place);
     const auto version = versions.find(lake.name());
     const std::int64_t pinned = version == versions.end() ? 0 : version->second;
@@ -56,7 +57,8 @@ class Renderer {
 };
 
 std::string label_of(const StepWork& work) {
-  return work.step->slice.empty() ? work.step->model->path : fmt::format("{} [{}]", work.step->model->path, work.step->slice);
+  return work.step->slice.empty() ? work.step->model->path
+                                  : fmt::format("{} [{}]", work.step->model->path, work.step->slice);
 }
 
 Diagnostic engine_failure(const std::string& doing, const duck::Failure& failure) {
@@ -89,7 +91,8 @@ Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connecti
   work.staged_inputs.clear();
   Renderer renderer(session, work);
   Rendered rendered;
-  for (duck::Sql& macro : partition_macros(model)) rendered.setup.push_back(parse::Spliced::generated(std::move(macro)));
+  for (duck::Sql& macro : partition_macros(model))
+    rendered.setup.push_back(parse::Spliced::generated(std::move(macro)));
   for (std::size_t i = 0; i + 1 < model.script.statements.size(); ++i) {
     parse::Spliced statement = renderer.render(i, versions);
     if (!statement.text().empty()) rendered.setup.push_back(std::move(statement));
@@ -120,17 +123,19 @@ bool is_missing(const Session& session, const Asset& asset) {
   return states && !states->at(asset.key()).exists;
 }
 
-/// A table that the engine did not find is said in the words of the project: which asset, and which model would make it.
+/// A table that the engine did not find is said in the words of the project: which asset, and which model would make
+/// it.
 Diagnostics in_project_words(const Session& session, const Model& model, Diagnostics problems) {
   for (Diagnostic& problem : problems) {
     for (const Reference& reference : model.references) {
-      const bool is_here = problem.code == Code::W4001 && problem.path == model.source->path && problem.span.begin >= reference.span.begin &&
-                           problem.span.begin < reference.span.end;
+      const bool is_here = problem.code == Code::W4001 && problem.path == model.source->path &&
+                           problem.span.begin >= reference.span.begin && problem.span.begin < reference.span.end;
       if (!is_here || !is_missing(session, reference.asset)) continue;
       const Model* producer = session.graph.producer(reference.asset);
       problem.span = reference.span;
       problem.message = reference.asset.uri() + " does not exist yet";
-      problem.hint = producer == nullptr ? "no model of the project produces it" : "run the model that produces it first: weir run " + producer->path;
+      problem.hint = producer == nullptr ? "no model of the project produces it"
+                                         : "run the model that produces it first: weir run " + producer->path;
     }
   }
   return problems;
@@ -147,19 +152,20 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
   work.setup.clear();
   for (const parse::Spliced& statement : rendered.setup) work.setup.push_back(statement.sql());
   const state::SliceRecord* earlier = session.world.slice(model.target->key(), work.step->slice);
-  build::StageRequest request{.model = model,
-                              .partition = work.step->slice,
-                              .run = session.run,
-                              .step = work.step->id,
-                              .setup = std::move(rendered.setup),
-                              .query = std::move(rendered.query),
-                              .target = work.target,
-                              .lake = session.lake_of(model),
-                              .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
-                              .follows_query = session.options.full_refresh || (model.strategy == Strategy::Replace && !model.partitioning),
-                              .scratch_folder = session.project.config.temp_folder,
-                              .samples = session.project.config.samples,
-                              .private_columns = session.project.config.private_columns};
+  build::StageRequest request{
+      .model = model,
+      .partition = work.step->slice,
+      .run = session.run,
+      .step = work.step->id,
+      .setup = std::move(rendered.setup),
+      .query = std::move(rendered.query),
+      .target = work.target,
+      .lake = session.lake_of(model),
+      .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
+      .follows_query = session.options.full_refresh || (model.strategy == Strategy::Replace && !model.partitioning),
+      .scratch_folder = session.project.config.temp_folder,
+      .samples = session.project.config.samples,
+      .private_columns = session.project.config.private_columns};
   auto computed = build::compute(connection, request);
   if (!computed) return fail(in_project_words(session, model, std::move(computed).error()));
   build::Stage stage = std::move(*computed);
@@ -190,7 +196,8 @@ Result<void> prepare_effect(Session& session, StepWork& work, duck::Connection& 
   auto transaction = duck::Transaction::begin(clean);
   if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
   WEIR_TRY(work.effect, publish::prepare(clean, prepare_request(session, work)));
-  if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the after-image", done.error()));
+  if (auto done = transaction->commit(); !done)
+    return fail(engine_failure("cannot keep the after-image", done.error()));
   work.report.counts = work.effect->counts;
   work.report.rows = work.effect->rows;
   work.report.output_schema.clear();
@@ -199,7 +206,8 @@ Result<void> prepare_effect(Session& session, StepWork& work, duck::Connection& 
   return {};
 }
 
-/// Where the audit reads an asset: as the step itself would. The after-image of the step's own target is given separately.
+/// Where the audit reads an asset: as the step itself would. The after-image of the step's own target is given
+/// separately.
 Result<duck::Sql> audit_relation(Session& session, const Asset& asset) {
   if (asset.kind == AssetKind::Datatable) {
     WEIR_TRY(const duck::TableName table, session.lakes.datatable(asset.place, asset.schema, asset.name));
@@ -210,7 +218,8 @@ Result<duck::Sql> audit_relation(Session& session, const Asset& asset) {
   return duck::Sql("{}", session.lakes.lake(asset.place).readable(asset.schema, asset.name));
 }
 
-Result<void> audit_relations(Session& session, StepWork& work, duck::Connection& clean, duck::Sql slice, duck::Sql table, bool published) {
+Result<void> audit_relations(Session& session, StepWork& work, duck::Connection& clean, duck::Sql slice,
+                             duck::Sql table, bool published) {
   const Model& model = *work.step->model;
   if (model.tests.empty()) return {};
   const Running::Watch watch(session.running, label_of(work), "auditing", clean);
@@ -227,15 +236,19 @@ Result<void> audit_relations(Session& session, StepWork& work, duck::Connection&
       .setup = work.setup,
       .samples = config.samples,
       .private_columns = config.private_columns};
-  auto verdicts = audit::audit(clean, [&session] { return session.lakes.connect(); }, request);
+  auto verdicts = audit::audit(
+      clean, [&session] { return session.lakes.connect(); }, request);
   work.report.ms.audit += millis_since(begin);
   if (!verdicts) return fail(std::move(verdicts).error());
   work.report.tests = std::move(*verdicts);
   const bool complete = work.report.tests.size() == model.tests.size();
-  if (complete && std::none_of(work.report.tests.begin(), work.report.tests.end(), [](const auto& v) { return v.blocks(); })) return {};
+  if (complete &&
+      std::none_of(work.report.tests.begin(), work.report.tests.end(), [](const auto& v) { return v.blocks(); }))
+    return {};
   Diagnostic found{.code = Code::W5001, .path = model.source->path};
   found.message = audit::failure_message(work.report.tests, model, work.step->slice, published);
-  if (!complete) found.message += fmt::format("\n  only {} of {} tests came back", work.report.tests.size(), model.tests.size());
+  if (!complete)
+    found.message += fmt::format("\n  only {} of {} tests came back", work.report.tests.size(), model.tests.size());
   return fail(std::move(found));
 }
 
@@ -260,7 +273,8 @@ Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
   const Model& model = *work.step->model;
   work.target = session.targets.at(model.target->key());
   for (const std::string& file : model.files.value_or(std::vector<std::string>{}))
-    if (auto identity = plan::file_identity(session.project.config.root, file)) work.file_inputs.push_back({"file:" + file, *identity});
+    if (auto identity = plan::file_identity(session.project.config.root, file))
+      work.file_inputs.push_back({"file:" + file, *identity});
   const auto begin = steady_clock::now();
   auto stage = compute_stage(session, work);
   work.report.ms.compute = millis_since(begin);
@@ -303,7 +317,8 @@ std::int64_t millis_since(steady_clock::time_point begin) {
 void fail_step(Session& session, StepWork& work, Diagnostics problems) {
   work.report.status = session.stop.load() ? Status::Cancelled : Status::Failed;
   work.report.error.clear();
-  for (const Diagnostic& problem : problems) work.report.error += (work.report.error.empty() ? "" : "\n") + problem.message;
+  for (const Diagnostic& problem : problems)
+    work.report.error += (work.report.error.empty() ? "" : "\n") + problem.message;
   work.report.reason = session.stop.load() ? "interrupted" : work.report.error.substr(0, work.report.error.find('\n'));
   if (!work.report.snapshot_id) {
     // Nothing was written: what would have been is no count.
@@ -338,7 +353,8 @@ void audit_published(Session& session, StepWork& work, duck::Connection& clean) 
   const duck::TableName table = session.lake_of(model).readable(model.target->schema, model.target->name);
   duck::Sql slice("{}", table);
   if (model.partitioning)
-    slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(work.step->slice));
+    slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
+                      duck::Literal(work.step->slice));
   if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE is_current)", table);
   if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), true); !done)
     fail_step(session, work, std::move(done).error());

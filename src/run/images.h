@@ -1,9 +1,10 @@
-// Where an asset is to be read while a run goes on: a stage or after-image of a step of this run, or the committed table.
+// Where an asset is to be read while a run goes on: a stage or after-image of a step of this run, or the committed
+// table.
 //
-// An after-image such as "the table plus the appended rows" is true only until its commit: afterwards the table holds those rows already.
-// Therefore a reader first pins the version of every lake in its transaction and then asks, both under a shared lock, and the publisher
-// holds the lock exclusively from COMMIT until the new version is noted here. So a reader sees the image and the table of before the commit,
-// or the table of after it, never a mix.
+// An after-image such as "the table plus the appended rows" is true only until its commit: afterwards the table holds
+// those rows already. Therefore a reader first pins the version of every lake in its transaction and then asks, both
+// under a shared lock, and the publisher holds the lock exclusively from COMMIT until the new version is noted here. So
+// a reader sees the image and the table of before the commit, or the table of after it, never a mix.
 #pragma once
 
 #include <map>
@@ -22,7 +23,8 @@ class Images {
   struct Image {
     std::size_t step = 0;
     duck::Sql relation;
-    /// True for a relation that does not read its target (the stage of a whole-table replace): right before and after the commit.
+    /// True for a relation that does not read its target (the stage of a whole-table replace): right before and after
+    /// the commit.
     bool stands_alone = false;
     /// The version of the commit that published it.
     std::optional<std::int64_t> published;
@@ -42,7 +44,8 @@ class Images {
   void remove_step(std::size_t step);
   void set_published(std::size_t step, std::int64_t version);
 
-  /// The image that a transaction pinned at `version` of the asset's lake has to read; nothing: read the committed table.
+  /// The image that a transaction pinned at `version` of the asset's lake has to read; nothing: read the committed
+  /// table.
   std::optional<Found> find(const Asset& asset, std::int64_t version) const;
   /// True if the asset's image reads its target, so that the reader must pin the lake's version.
   bool needs_pin(const Asset& asset) const;

@@ -1,5 +1,6 @@
-// Manual scripts: run as written, in an instance of their own, where their aliases are real attachments: the lakes read-write under their
-// locks. weir records the slice, the run, the time, and the versions that the script's commits made.
+// Manual scripts: run as written, in an instance of their own, where their aliases are real attachments: the lakes
+// read-write under their locks. weir records the slice, the run, the time, and the versions that the script's commits
+// made.
 #include <fmt/format.h>
 
 #include <set>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kMostRows = 1000;
 
-/// Lakes that the script attaches, and the lake of its target; sorted, so that two scripts never wait for each other in a circle.
+/// Lakes that the script attaches, and the lake of its target; sorted, so that two scripts never wait for each other in
+/// a circle.
 std::set<std::string> lakes_of(const Session& session, const Model& model) {
   std::set<std::string> names{session.lake_of(model).name()};
   for (const parse::Statement& statement : model.script.statements) {
@@ -46,8 +48,10 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
     const parse::Spliced rendered = splice_manual(model, i, work.step->slice, work.step->arguments);
     const bool is_result = statement.kind == parse::StatementKind::Result && i + 1 == model.script.statements.size();
     if (is_result) {
-      auto rows = connection.query(duck::Sql("SELECT coalesce(json_group_array(json(row)), '[]') FROM (SELECT to_json(result) AS row FROM ({}) AS result LIMIT {})",
-                                             rendered.sql(), kMostRows));
+      auto rows =
+          connection.query(duck::Sql("SELECT coalesce(json_group_array(json(row)), '[]') FROM (SELECT to_json(result) "
+                                     "AS row FROM ({}) AS result LIMIT {})",
+                                     rendered.sql(), kMostRows));
       if (!rows) return fail(build::explain(rows.error(), model, rendered));
       work.report.result_json = rows->text(0, 0);
     } else if (auto done = connection.execute(rendered.sql()); !done) {
@@ -67,14 +71,17 @@ Result<void> run_script(Session& session, StepWork& work) {
   }
   if (work.lease) WEIR_CHECK(session.store.check({*work.lease}));
   WEIR_TRY(const std::int64_t before, newest_version(session, target));
-  WEIR_TRY(const auto instance, lake::Lakes::open(session.project.config, {.extension_folder = io::extension_folder(), .confined = true}));
+  WEIR_TRY(const auto instance,
+           lake::Lakes::open(session.project.config, {.extension_folder = io::extension_folder(), .confined = true}));
   auto outcome = run_statements(session, work, *instance);
   WEIR_TRY(const std::int64_t after, newest_version(session, target));
   for (std::int64_t version = before + 1; version <= after; ++version) work.report.versions.push_back(version);
   if (outcome) return {};
   Diagnostics problems = std::move(outcome).error();
   if (!work.report.versions.empty())
-    problems.front().hint += (problems.front().hint.empty() ? "" : "; ") + fmt::format("the script wrote versions {}–{} of lake {} before it failed", before + 1, after, target.name());
+    problems.front().hint +=
+        (problems.front().hint.empty() ? "" : "; ") +
+        fmt::format("the script wrote versions {}–{} of lake {} before it failed", before + 1, after, target.name());
   return fail(std::move(problems));
 }
 

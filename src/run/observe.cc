@@ -32,8 +32,8 @@ std::map<std::string, std::int64_t> oldest_versions(const plan::World& world) {
 
 }  // namespace
 
-Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected, lake::Lakes& lakes,
-                            state::Store& store, const std::string& environment) {
+Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected,
+                            lake::Lakes& lakes, state::Store& store, const std::string& environment) {
   plan::World world;
   WEIR_TRY(std::vector<state::SliceRecord> slices, store.slices(environment, std::nullopt));
   for (state::SliceRecord& slice : slices) {

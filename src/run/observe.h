@@ -13,7 +13,7 @@
 namespace weir::run {
 
 /// Looks at what the selected models read and write. Writes nothing.
-Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected, lake::Lakes& lakes,
-                            state::Store& store, const std::string& environment);
+Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected,
+                            lake::Lakes& lakes, state::Store& store, const std::string& environment);
 
 }  // namespace weir::run

@@ -28,7 +28,8 @@ std::vector<Asset> targets_of(const std::vector<StepWork*>& members) {
 
 std::string message_of(const std::vector<StepWork*>& members) {
   const auto label = [](const StepWork& work) {
-    return work.step->slice.empty() ? work.step->model->path : fmt::format("{} [{}]", work.step->model->path, work.step->slice);
+    return work.step->slice.empty() ? work.step->model->path
+                                    : fmt::format("{} [{}]", work.step->model->path, work.step->slice);
   };
   std::string message = label(*members.front());
   if (members.size() > 1) message += fmt::format(" and {} more", members.size() - 1);
@@ -53,11 +54,15 @@ Failed still_moving(const StepWork& work) {
 }
 
 Diagnostics lost_lock(const lake::Lake& lake) {
-  return {Diagnostic{.code = Code::W6104,
-                     .message = fmt::format("the writers' lock of lake {} was lost before the commit; nothing was published", lake.name())}};
+  return {Diagnostic{
+      .code = Code::W6104,
+      .message =
+          fmt::format("the writers' lock of lake {} was lost before the commit; nothing was published", lake.name())}};
 }
 
-Diagnostics interrupted() { return {Diagnostic{.code = Code::W7010, .message = "interrupted before it was published"}}; }
+Diagnostics interrupted() {
+  return {Diagnostic{.code = Code::W7010, .message = "interrupted before it was published"}};
+}
 
 bool moved_on(const StepWork& work, const lake::TableState& now) {
   return now.exists != work.target.exists || (now.exists && now.version != work.effect->target_version);
@@ -111,7 +116,8 @@ void Publisher::go_singly(const lake::Lake& lake, const std::vector<StepWork*>& 
 
 /// One attempt at one commit. Members that can't go are taken out of `members`, their reports say why.
 Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWork*>& members, bool all_or_none) {
-  const bool any_change = std::any_of(members.begin(), members.end(), [](const StepWork* m) { return m->effect->changes; });
+  const bool any_change =
+      std::any_of(members.begin(), members.end(), [](const StepWork* m) { return m->effect->changes; });
   if (!any_change) {
     finish(members, std::nullopt);
     return Round::Done;
@@ -141,7 +147,8 @@ Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWor
     // Somebody else committed to a target since its effect was prepared: outside the lock, look again and audit again.
     lock->reset();
     for (StepWork* member : attempt.moved) {
-      Result<void> again = preparation < kMostPreparations ? prepare_again(session_, *member, reader_) : Result<void>(still_moving(*member));
+      Result<void> again = preparation < kMostPreparations ? prepare_again(session_, *member, reader_)
+                                                           : Result<void>(still_moving(*member));
       if (again.has_value()) continue;
       take_out(members, *member, std::move(again).error(), all_or_none);
       return Round::Again;
@@ -149,8 +156,10 @@ Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWor
   }
 }
 
-/// Members whose target has another version than the one their effect was prepared against: at the given version of the lake, or now.
-Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members, std::optional<std::int64_t> at) {
+/// Members whose target has another version than the one their effect was prepared against: at the given version of the
+/// lake, or now.
+Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members,
+                                                      std::optional<std::int64_t> at) {
   auto transaction = duck::Transaction::begin(reader_);
   if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
   if (!at) {
@@ -163,8 +172,10 @@ Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, co
   return moved;
 }
 
-/// One transaction from BEGIN to COMMIT. Requires: the lake's lock is held. On failure `attempt` says what to do about it.
-Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members, Attempt& attempt) {
+/// One transaction from BEGIN to COMMIT. Requires: the lake's lock is held. On failure `attempt` says what to do about
+/// it.
+Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::LakeLock& lock,
+                                                 std::vector<StepWork*>& members, Attempt& attempt) {
   auto transaction = duck::Transaction::begin(writer_);
   if (!transaction) return fail(engine_failure("cannot begin to write", transaction.error()));
   WEIR_CHECK(check_fences(members, attempt));
@@ -173,9 +184,13 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
   WEIR_TRY(attempt.moved, moved_since(lake, members, base_version_));
   if (!attempt.moved.empty()) return still_moving(*attempt.moved.front());
   failpoint("after_begin");
-  lake::CommitRecord commit{.weir = WEIR_VERSION, .token = state::new_run_id(), .run = session_.run, .environment = session_.options.environment};
+  lake::CommitRecord commit{.weir = WEIR_VERSION,
+                            .token = state::new_run_id(),
+                            .run = session_.run,
+                            .environment = session_.options.environment};
   // The kernel stamps files by a clock that may lag behind by some milliseconds.
-  const std::int64_t started = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count() - 1;
+  const std::int64_t started =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count() - 1;
   auto done = write_members(lake, members, commit, attempt);
   if (done) done = check_fences(members, attempt);
   if (done && !lock.is_held()) done = fail(lost_lock(lake));
@@ -185,7 +200,8 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
     return fail(std::move(done).error());
   }
   const std::unique_lock images(session_.images.mutex());
-  auto version = lake::commit(writer_, lake, std::move(*transaction), commit, author(), message_of(members), base_version_);
+  auto version =
+      lake::commit(writer_, lake, std::move(*transaction), commit, author(), message_of(members), base_version_);
   if (!version) {
     // W6008: it may have happened, so its files stay; recovery asks again.
     if (version.error().front().code == Code::W6007) remove_strays(lake, members, started);
@@ -197,8 +213,10 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
   return version->value_or(base_version_);
 }
 
-Result<void> Publisher::write_members(const lake::Lake& lake, const std::vector<StepWork*>& members, lake::CommitRecord& commit, Attempt& attempt) {
-  // Interrupting ends with the writes: the commit itself is short, and an interrupted one would have to be asked for by its token.
+Result<void> Publisher::write_members(const lake::Lake& lake, const std::vector<StepWork*>& members,
+                                      lake::CommitRecord& commit, Attempt& attempt) {
+  // Interrupting ends with the writes: the commit itself is short, and an interrupted one would have to be asked for by
+  // its token.
   const Running::Watch watch(session_.running, fmt::format("lake {}", lake.name()), "committing", writer_);
   for (StepWork* member : members) {
     member->token = commit.token;
@@ -217,7 +235,8 @@ Result<void> Publisher::write_members(const lake::Lake& lake, const std::vector<
   return {};
 }
 
-/// What DuckLake wrote for a transaction that was rolled back. Best effort: what stays is no version's, and `weir doctor` lists it.
+/// What DuckLake wrote for a transaction that was rolled back. Best effort: what stays is no version's, and `weir
+/// doctor` lists it.
 void Publisher::remove_strays(const lake::Lake& lake, const std::vector<StepWork*>& members, std::int64_t since) {
   std::set<std::string> folders;
   for (const StepWork* member : members) folders.insert(member->target.folder);
@@ -281,8 +300,10 @@ void Publisher::finish(std::vector<StepWork*>& members, std::optional<std::int64
     StepReport& report = member->report;
     report.status = member->effect->changes ? Status::Materialized : Status::Unchanged;
     report.reason = member->effect->changes ? "" : "the result equals what the table holds";
-    if (member->effect->changes) report.snapshot_id = version;
-    else if (member->target.exists) report.snapshot_id = member->target.version;
+    if (member->effect->changes)
+      report.snapshot_id = version;
+    else if (member->target.exists)
+      report.snapshot_id = member->target.version;
     member->published = member->effect->changes;
     versions_[member->step->id] = report.snapshot_id.value_or(base_version_);
   }

@@ -1,4 +1,5 @@
-// Publishes groups of finished stages: one lake transaction a group, under the lake's lock, fenced, confirmed by its token, recorded.
+// Publishes groups of finished stages: one lake transaction a group, under the lake's lock, fenced, confirmed by its
+// token, recorded.
 #pragma once
 
 #include <map>
@@ -18,10 +19,11 @@ class Publisher {
   Publisher(Session& session, duck::Connection writer, duck::Connection reader)
       : session_(session), writer_(std::move(writer)), reader_(std::move(reader)) {}
 
-  /// Publishes the members, all of one lake and in the plan's order, in as few commits as can be. Afterwards each member's report says what
-  /// became of it: materialized, unchanged, failed, skipped (it read a member that failed), or cancelled.
-  /// If the group fails at the write, the failing member and what read its stage are taken out and the rest is tried again; after two such
-  /// rounds the members go singly. With `all_or_none` the first failure fails the group.
+  /// Publishes the members, all of one lake and in the plan's order, in as few commits as can be. Afterwards each
+  /// member's report says what became of it: materialized, unchanged, failed, skipped (it read a member that failed),
+  /// or cancelled. If the group fails at the write, the failing member and what read its stage are taken out and the
+  /// rest is tried again; after two such rounds the members go singly. With `all_or_none` the first failure fails the
+  /// group.
   void publish(const lake::Lake& lake, std::vector<StepWork*> members, bool all_or_none);
 
  private:
@@ -33,9 +35,12 @@ class Publisher {
     StepWork* culprit = nullptr;
     std::vector<StepWork*> moved;
   };
-  Result<std::vector<StepWork*>> moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members, std::optional<std::int64_t> at);
-  Result<std::int64_t> write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members, Attempt& attempt);
-  Result<void> write_members(const lake::Lake& lake, const std::vector<StepWork*>& members, lake::CommitRecord& commit, Attempt& attempt);
+  Result<std::vector<StepWork*>> moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members,
+                                             std::optional<std::int64_t> at);
+  Result<std::int64_t> write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members,
+                                        Attempt& attempt);
+  Result<void> write_members(const lake::Lake& lake, const std::vector<StepWork*>& members, lake::CommitRecord& commit,
+                             Attempt& attempt);
   Result<void> check_fences(const std::vector<StepWork*>& members, Attempt& attempt);
   void remove_strays(const lake::Lake& lake, const std::vector<StepWork*>& members, std::int64_t since);
   void hide(const StepWork& work);

@@ -11,7 +11,8 @@ namespace {
 bool is_done(Status status) { return status == Status::Materialized || status == Status::Unchanged; }
 
 std::int64_t passed(const std::vector<audit::Verdict>& tests) {
-  return std::count_if(tests.begin(), tests.end(), [](const audit::Verdict& v) { return v.status == audit::Verdict::Status::Passed; });
+  return std::count_if(tests.begin(), tests.end(),
+                       [](const audit::Verdict& v) { return v.status == audit::Verdict::Status::Passed; });
 }
 
 std::map<std::string, std::int64_t> counts_of(const publish::Counts& counts) {
@@ -81,7 +82,8 @@ state::StepRecord step_row(const Session& session, const StepWork& work) {
 std::optional<state::SchemaRecord> schema_of(const Session& session, const StepWork& work) {
   if (!is_done(work.report.status) || work.report.output_schema.empty()) return std::nullopt;
   nlohmann::json columns = nlohmann::json::array();
-  for (const duck::Column& column : work.report.output_schema) columns.push_back({{"name", column.name}, {"type", column.type}});
+  for (const duck::Column& column : work.report.output_schema)
+    columns.push_back({{"name", column.name}, {"type", column.type}});
   state::SchemaRecord schema;
   schema.environment = session.options.environment;
   schema.asset = work.step->model->target->key();
@@ -93,15 +95,16 @@ std::optional<state::SchemaRecord> schema_of(const Session& session, const StepW
 }
 
 bool lost_its_lease(const StepWork& work) {
-  return std::any_of(work.report.errors.begin(), work.report.errors.end(), [](const Diagnostic& d) { return d.code == Code::W6102; });
+  return std::any_of(work.report.errors.begin(), work.report.errors.end(),
+                     [](const Diagnostic& d) { return d.code == Code::W6102; });
 }
 
 void add_tests(const Session& session, const StepWork& work, std::vector<state::TestRecord>& rows) {
   for (const audit::Verdict& verdict : work.report.tests) {
     const nlohmann::json json = to_json(verdict);
-    rows.push_back({session.run, work.report.model, work.step->model->target->key(), work.report.partition, verdict.test,
-                    json["status"].get<std::string>(), json["severity"].get<std::string>(), verdict.violating, verdict.sample_json, verdict.ms,
-                    state::now_text()});
+    rows.push_back({session.run, work.report.model, work.step->model->target->key(), work.report.partition,
+                    verdict.test, json["status"].get<std::string>(), json["severity"].get<std::string>(),
+                    verdict.violating, verdict.sample_json, verdict.ms, state::now_text()});
   }
 }
 

@@ -23,7 +23,8 @@ Result<Ledger> ledger_of(state::Store& store, const std::string& environment) {
   return ledger;
 }
 
-state::SliceRecord slice_from(const lake::CommitRecord& commit, const lake::CommittedStep& step, const lake::VersionRecord& version) {
+state::SliceRecord slice_from(const lake::CommitRecord& commit, const lake::CommittedStep& step,
+                              const lake::VersionRecord& version) {
   state::SliceRecord slice;
   slice.environment = commit.environment;
   slice.asset = step.asset;
@@ -44,9 +45,11 @@ state::SliceRecord slice_from(const lake::CommitRecord& commit, const lake::Comm
 }
 
 /// The step's row of a run that published and died before it could write it.
-state::StepRecord step_from(const lake::CommitRecord& commit, const lake::CommittedStep& step, const lake::VersionRecord& version) {
-  nlohmann::json result{{"model", step.model}, {"materialized", step.asset}, {"status", "materialized"}, {"strategy", step.strategy},
-                        {"rows", step.rows}, {"snapshot_id", version.version}, {"recovered", true}};
+state::StepRecord step_from(const lake::CommitRecord& commit, const lake::CommittedStep& step,
+                            const lake::VersionRecord& version) {
+  nlohmann::json result{{"model", step.model},       {"materialized", step.asset}, {"status", "materialized"},
+                        {"strategy", step.strategy}, {"rows", step.rows},          {"snapshot_id", version.version},
+                        {"recovered", true}};
   if (!step.slice.empty()) result["partition"] = step.slice;
   for (const auto& [name, count] : step.counts) result[name] = count;
   state::StepRecord row;
@@ -61,7 +64,8 @@ state::StepRecord step_from(const lake::CommitRecord& commit, const lake::Commit
   return row;
 }
 
-/// Brings the ledger in line with one lake's commit records after its last reconciled version. Returns how many records were new.
+/// Brings the ledger in line with one lake's commit records after its last reconciled version. Returns how many records
+/// were new.
 Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connection, state::Store& store) {
   WEIR_TRY(const std::int64_t reconciled, store.reconciled_version(lake.name()));
   WEIR_TRY(const std::int64_t newest, lake.current_version(connection));
@@ -80,7 +84,8 @@ Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connect
     Ledger& ledger = ledgers[commit->environment];
     for (const lake::CommittedStep& step : commit->steps) {
       const auto known = ledger.find(SliceKey{step.asset, step.slice});
-      const bool is_known = known != ledger.end() && known->second.snapshot_id && *known->second.snapshot_id >= version.version;
+      const bool is_known =
+          known != ledger.end() && known->second.snapshot_id && *known->second.snapshot_id >= version.version;
       if (is_known) continue;
       state::SliceRecord slice = slice_from(*commit, step, version);
       ledger[SliceKey{step.asset, step.slice}] = slice;
@@ -104,7 +109,8 @@ std::string failure_of(const Project& project, const std::string& asset, std::st
 }
 
 /// Slices that the dead run held: failed, unless the ledger has them from that very run.
-Result<void> fail_slices(const Project& project, state::Store& store, const state::RunRecord& run, const std::vector<state::Lease>& leases) {
+Result<void> fail_slices(const Project& project, state::Store& store, const state::RunRecord& run,
+                         const std::vector<state::Lease>& leases) {
   WEIR_TRY(const Ledger ledger, ledger_of(store, run.environment));
   state::Store::Outcome outcome;
   for (const state::Lease& lease : leases) {
@@ -124,12 +130,15 @@ Result<void> fail_slices(const Project& project, state::Store& store, const stat
   return store.record(outcome);
 }
 
-/// Removes what the dead run left in one lake: its stages, and what DuckLake wrote for it into the tables it held and no version knows.
+/// Removes what the dead run left in one lake: its stages, and what DuckLake wrote for it into the tables it held and
+/// no version knows.
 Result<std::int64_t> remove_leftovers(const lake::Lake& lake, duck::Connection& connection, const state::RunRecord& run,
-                                      const std::vector<state::Lease>& leases, std::int64_t since, const std::atomic<bool>& stop) {
+                                      const std::vector<state::Lease>& leases, std::int64_t since,
+                                      const std::atomic<bool>& stop) {
   std::vector<Asset> held;
   for (const state::Lease& lease : leases)
-    if (auto asset = parse_asset(lease.asset); asset && asset->kind == AssetKind::Lake && asset->place == lake.name()) held.push_back(std::move(*asset));
+    if (auto asset = parse_asset(lease.asset); asset && asset->kind == AssetKind::Lake && asset->place == lake.name())
+      held.push_back(std::move(*asset));
   WEIR_TRY(const auto lock, lake.lock(stop));
   WEIR_TRY(std::int64_t removed, lake.remove_files(connection, "weir-" + run.run));
   if (held.empty()) return removed;
@@ -143,8 +152,8 @@ Result<std::int64_t> remove_leftovers(const lake::Lake& lake, duck::Connection& 
 }
 
 /// Closes a dead run: its steps without a record failed, its files go, its leases are freed.
-Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store& store, duck::Connection& connection, state::RunRecord run,
-                       Listener& listener, const std::atomic<bool>& stop) {
+Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store& store, duck::Connection& connection,
+                       state::RunRecord run, Listener& listener, const std::atomic<bool>& stop) {
   listener.message(fmt::format("run {} ended without finishing; recovering what it left", run.run));
   WEIR_TRY(std::vector<state::Lease> leases, store.leases());
   std::erase_if(leases, [&run](const state::Lease& lease) { return lease.run != run.run; });
@@ -153,7 +162,9 @@ Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store&
   const std::int64_t since = state::began(locks_folder(project), run.run, run.started);
   for (const lake::Lake& lake : lakes.all()) {
     WEIR_TRY(const std::int64_t removed, remove_leftovers(lake, connection, run, leases, since, stop));
-    if (removed > 0) listener.message(fmt::format("removed {} unpublished files of run {} from lake {}", removed, run.run, lake.name()));
+    if (removed > 0)
+      listener.message(
+          fmt::format("removed {} unpublished files of run {} from lake {}", removed, run.run, lake.name()));
   }
   failpoint("recovery_cleaned");
   WEIR_CHECK(store.release(run.run));
@@ -166,9 +177,11 @@ Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store&
   return {};
 }
 
-/// True for an open run that holds nothing, is unknown to this folder, and began so long ago that it would have claimed.
+/// True for an open run that holds nothing, is unknown to this folder, and began so long ago that it would have
+/// claimed.
 bool is_abandoned(const state::RunRecord& run, const std::vector<state::Lease>& leases, const std::string& now) {
-  const bool holds = std::any_of(leases.begin(), leases.end(), [&run](const state::Lease& lease) { return lease.run == run.run; });
+  const bool holds =
+      std::any_of(leases.begin(), leases.end(), [&run](const state::Lease& lease) { return lease.run == run.run; });
   return !holds && state::is_expired(run.started, now);
 }
 
@@ -186,14 +199,17 @@ Result<std::vector<std::string>> dead_runs(const Project& project, state::Store&
     if (std::find(dead.begin(), dead.end(), run.run) != dead.end()) continue;
     const bool is_ours = run.host == state::host_identity();
     const auto liveness = is_ours ? state::liveness_of(locks_folder(project), run.run) : state::Liveness::Unknown;
-    const bool is_dead = liveness == state::Liveness::Dead || (liveness == state::Liveness::Unknown && is_abandoned(run, leases, now));
+    const bool is_dead =
+        liveness == state::Liveness::Dead || (liveness == state::Liveness::Unknown && is_abandoned(run, leases, now));
     if (is_dead) dead.push_back(run.run);
   }
   return dead;
 }
 
-Result<void> recover(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener, const std::atomic<bool>& stop) {
-  // Who is dead is asked first: what such a run committed, it committed before, so the records read afterwards hold all of it.
+Result<void> recover(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener,
+                     const std::atomic<bool>& stop) {
+  // Who is dead is asked first: what such a run committed, it committed before, so the records read afterwards hold all
+  // of it.
   WEIR_TRY(const std::vector<std::string> dead, dead_runs(project, store));
   WEIR_TRY(duck::Connection connection, lakes.connect());
   for (const lake::Lake& lake : lakes.all()) {
@@ -222,7 +238,9 @@ Result<void> note_reconciled(Session& session, const RunReport& report) {
   for (const lake::Lake& lake : session.lakes.all()) {
     std::set<std::int64_t> ours;
     for (const StepReport& step : report.steps) {
-      if (step.status == Status::Materialized && step.snapshot_id && parse_asset(step.materialized)->place == lake.name()) ours.insert(*step.snapshot_id);
+      if (step.status == Status::Materialized && step.snapshot_id &&
+          parse_asset(step.materialized)->place == lake.name())
+        ours.insert(*step.snapshot_id);
     }
     WEIR_TRY(std::int64_t reconciled, session.store.reconciled_version(lake.name()));
     const std::int64_t before = reconciled;
@@ -232,7 +250,8 @@ Result<void> note_reconciled(Session& session, const RunReport& report) {
   return {};
 }
 
-Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener, const std::atomic<bool>& stop) {
+Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store& store, Listener& listener,
+                        const std::atomic<bool>& stop) {
   Rebuilt rebuilt;
   WEIR_TRY(const std::vector<state::SliceRecord> before, store.slices("prod", std::nullopt));
   WEIR_CHECK(store.clear_ledger());
@@ -244,8 +263,12 @@ Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store
   WEIR_TRY(const std::vector<state::SliceRecord> after, store.slices("prod", std::nullopt));
   rebuilt.slices = static_cast<std::int64_t>(after.size());
   for (const state::SliceRecord& slice : before) {
-    const bool kept = std::any_of(after.begin(), after.end(), [&](const state::SliceRecord& s) { return s.asset == slice.asset && s.slice == slice.slice; });
-    if (!kept) rebuilt.only_in_state.push_back(slice.slice.empty() ? slice.asset : fmt::format("{} [{}]", slice.asset, slice.slice));
+    const bool kept = std::any_of(after.begin(), after.end(), [&](const state::SliceRecord& s) {
+      return s.asset == slice.asset && s.slice == slice.slice;
+    });
+    if (!kept)
+      rebuilt.only_in_state.push_back(slice.slice.empty() ? slice.asset
+                                                          : fmt::format("{} [{}]", slice.asset, slice.slice));
   }
   WEIR_CHECK(recover(project, lakes, store, listener, stop));
   return rebuilt;

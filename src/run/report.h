@@ -1,4 +1,5 @@
-// What a run did: the object that `weir run --json` prints, that the state store keeps, and that the terminal's lines are made of.
+// What a run did: the object that `weir run --json` prints, that the state store keeps, and that the terminal's lines
+// are made of.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ std::string_view name_of(TestSeverity severity);
 
 struct Input {
   Asset asset;
-  /// The lake version that the step read; for an input taken from a step of the same run, the version of that step's commit.
+  /// The lake version that the step read; for an input taken from a step of the same run, the version of that step's
+  /// commit.
   std::int64_t version = 0;
   std::string partition;
 };

@@ -15,9 +15,12 @@ void put(json& object, const char* name, const std::optional<T>& value) {
 
 std::string_view name_of(audit::Verdict::Status status) {
   switch (status) {
-    case audit::Verdict::Status::Passed: return "passed";
-    case audit::Verdict::Status::Failed: return "failed";
-    case audit::Verdict::Status::Error: return "error";
+    case audit::Verdict::Status::Passed:
+      return "passed";
+    case audit::Verdict::Status::Failed:
+      return "failed";
+    case audit::Verdict::Status::Error:
+      return "error";
   }
   return "error";
 }
@@ -32,11 +35,15 @@ json drift(const build::Drift& drift) {
   json retyped = json::array();
   for (const auto& change : drift.retyped)
     retyped.push_back({{"name", change.name}, {"from", change.from}, {"to", change.to}, {"widening", change.widening}});
-  json object{{"added", columns(drift.added)}, {"removed", columns(drift.removed)}, {"retyped", retyped}, {"reordered", drift.reordered}};
+  json object{{"added", columns(drift.added)},
+              {"removed", columns(drift.removed)},
+              {"retyped", retyped},
+              {"reordered", drift.reordered}};
   json renamed = json::array();
   for (const auto& [from, to] : drift.renamed_case) renamed.push_back({{"from", from}, {"to", to}});
   object["renamed_case"] = renamed;
-  if (drift.likely_rename) object["likely_rename"] = {{"from", drift.likely_rename->first}, {"to", drift.likely_rename->second}};
+  if (drift.likely_rename)
+    object["likely_rename"] = {{"from", drift.likely_rename->first}, {"to", drift.likely_rename->second}};
   return object;
 }
 
@@ -49,7 +56,8 @@ json tests(const std::vector<audit::Verdict>& verdicts) {
 json notes(const Diagnostics& found) {
   json all = json::array();
   for (const Diagnostic& note : found)
-    all.push_back({{"code", weir::name_of(note.code)}, {"severity", weir::name_of(note.severity)}, {"message", note.message}});
+    all.push_back(
+        {{"code", weir::name_of(note.code)}, {"severity", weir::name_of(note.severity)}, {"message", note.message}});
   return all;
 }
 
@@ -57,29 +65,42 @@ json notes(const Diagnostics& found) {
 
 std::string_view name_of(TestSeverity severity) {
   switch (severity) {
-    case TestSeverity::Error: return "error";
-    case TestSeverity::Warn: return "warn";
-    case TestSeverity::Info: return "info";
+    case TestSeverity::Error:
+      return "error";
+    case TestSeverity::Warn:
+      return "warn";
+    case TestSeverity::Info:
+      return "info";
   }
   return "error";
 }
 
 std::string_view name_of(Status status) {
   switch (status) {
-    case Status::Materialized: return "materialized";
-    case Status::Unchanged: return "unchanged";
-    case Status::Fresh: return "fresh";
-    case Status::Skipped: return "skipped";
-    case Status::Gated: return "gated";
-    case Status::Failed: return "failed";
-    case Status::Cancelled: return "cancelled";
+    case Status::Materialized:
+      return "materialized";
+    case Status::Unchanged:
+      return "unchanged";
+    case Status::Fresh:
+      return "fresh";
+    case Status::Skipped:
+      return "skipped";
+    case Status::Gated:
+      return "gated";
+    case Status::Failed:
+      return "failed";
+    case Status::Cancelled:
+      return "cancelled";
   }
   return "failed";
 }
 
 json to_json(const audit::Verdict& verdict) {
-  json object{{"test", verdict.test},           {"status", name_of(verdict.status)}, {"severity", name_of(verdict.severity)},
-              {"violating", verdict.violating}, {"tolerated", verdict.tolerated}};
+  json object{{"test", verdict.test},
+              {"status", name_of(verdict.status)},
+              {"severity", name_of(verdict.severity)},
+              {"violating", verdict.violating},
+              {"tolerated", verdict.tolerated}};
   if (!verdict.sample_json.empty()) object["sample"] = json::parse(verdict.sample_json, nullptr, false);
   object["ms"] = verdict.ms;
   if (!verdict.error.empty()) object["error"] = verdict.error;
@@ -90,7 +111,8 @@ json to_json(const StepReport& step) {
   json object{{"model", step.model}, {"materialized", step.materialized}};
   if (!step.partition.empty()) object["partition"] = step.partition;
   object["status"] = name_of(step.status);
-  if (step.status != Status::Materialized && step.status != Status::Unchanged && !step.reason.empty()) object["reason"] = step.reason;
+  if (step.status != Status::Materialized && step.status != Status::Unchanged && !step.reason.empty())
+    object["reason"] = step.reason;
   if (!step.strategy.empty()) object["strategy"] = step.strategy;
   put(object, "rows", step.rows);
   put(object, "inserted", step.counts.inserted);
@@ -100,7 +122,8 @@ json to_json(const StepReport& step) {
   put(object, "unchanged", step.counts.unchanged);
   put(object, "snapshot_id", step.snapshot_id);
   json schema = json::array();
-  for (const duck::Column& column : step.output_schema) schema.push_back({{"name", column.name}, {"type", column.type}});
+  for (const duck::Column& column : step.output_schema)
+    schema.push_back({{"name", column.name}, {"type", column.type}});
   object["output_schema"] = std::move(schema);
   if (step.drift) object["schema_drift"] = drift(*step.drift);
   object["data_tests"] = tests(step.tests);
@@ -112,7 +135,8 @@ json to_json(const StepReport& step) {
   }
   object["upstream_snapshots"] = inputs;
   object["bytes"] = step.bytes;
-  object["ms"] = {{"wait", step.ms.wait}, {"compute", step.ms.compute}, {"audit", step.ms.audit}, {"commit", step.ms.commit}};
+  object["ms"] = {
+      {"wait", step.ms.wait}, {"compute", step.ms.compute}, {"audit", step.ms.audit}, {"commit", step.ms.commit}};
   if (!step.started.empty()) object["started"] = step.started;
   if (!step.finished.empty()) object["finished"] = step.finished;
   if (!step.notes.empty()) object["notes"] = notes(step.notes);
@@ -136,6 +160,8 @@ json to_json(const RunReport& run) {
           {"started", run.started}, {"finished", run.finished}, {"steps", steps}};
 }
 
-std::string to_json_text(const RunReport& run) { return to_json(run).dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string to_json_text(const RunReport& run) {
+  return to_json(run).dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 }  // namespace weir::run

@@ -65,7 +65,8 @@ std::vector<state::Lease> leases_wanted(const plan::Plan& plan, const std::strin
 /// The run's row in the state store: open while the run lives, closed however it ends.
 class OpenRun {
  public:
-  OpenRun(state::Store& store, const std::atomic<bool>& stop, state::RunRecord row) : store_(store), stop_(stop), row_(std::move(row)) {}
+  OpenRun(state::Store& store, const std::atomic<bool>& stop, state::RunRecord row)
+      : store_(store), stop_(stop), row_(std::move(row)) {}
   OpenRun(const OpenRun&) = delete;
   OpenRun& operator=(const OpenRun&) = delete;
   /// A run that could not go to its end. What cannot be written here the next command recovers.
@@ -95,19 +96,28 @@ struct Claimed {
 
 class Claimer {
  public:
-  Claimer(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request, Listener& listener,
-          const std::atomic<bool>& stop, const std::string& run)
-      : project_(project), graph_(graph), lakes_(lakes), store_(store), request_(request), listener_(listener), stop_(stop), run_(run) {}
+  Claimer(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
+          const RunRequest& request, Listener& listener, const std::atomic<bool>& stop, const std::string& run)
+      : project_(project),
+        graph_(graph),
+        lakes_(lakes),
+        store_(store),
+        request_(request),
+        listener_(listener),
+        stop_(stop),
+        run_(run) {}
 
-  /// Plans, and claims the slices that are to be built. What another run did between the look and the claim is looked at again, with the
-  /// slices in hand, until the plan is one that was made after its slices were claimed, or that nobody disturbed.
+  /// Plans, and claims the slices that are to be built. What another run did between the look and the claim is looked
+  /// at again, with the slices in hand, until the plan is one that was made after its slices were claimed, or that
+  /// nobody disturbed.
   Result<Claimed> claim() {
     Claimed claimed;
     WEIR_TRY(claimed.planned, plan_run(project_, graph_, lakes_, store_, request_));
     failpoint("before_claim");
     while (true) {
       const std::vector<state::Lease> wanted = leases_wanted(claimed.planned.plan, run_);
-      const bool covered = std::all_of(wanted.begin(), wanted.end(), [&](const state::Lease& lease) { return holds(claimed.leases, lease); });
+      const bool covered = std::all_of(wanted.begin(), wanted.end(),
+                                       [&](const state::Lease& lease) { return holds(claimed.leases, lease); });
       if (covered) return claimed;
       bool waited = false;
       WEIR_TRY(claimed.leases, take(wanted, waited));
@@ -119,10 +129,12 @@ class Claimer {
 
  private:
   static bool holds(const std::vector<state::Lease>& held, const state::Lease& wanted) {
-    return std::any_of(held.begin(), held.end(), [&](const state::Lease& l) { return l.asset == wanted.asset && l.slice == wanted.slice; });
+    return std::any_of(held.begin(), held.end(),
+                       [&](const state::Lease& l) { return l.asset == wanted.asset && l.slice == wanted.slice; });
   }
 
-  /// Claims all of them; waits, with a message, while another live run holds one. What a dead one left is recovered first.
+  /// Claims all of them; waits, with a message, while another live run holds one. What a dead one left is recovered
+  /// first.
   Result<std::vector<state::Lease>> take(const std::vector<state::Lease>& wanted, bool& waited) {
     std::string said;
     while (true) {
@@ -136,7 +148,8 @@ class Claimer {
         listener_.message(said + "; waiting for it (--no-wait fails instead)");
       }
       for (int i = 0; i < 10 && !stop_.load(); ++i) std::this_thread::sleep_for(20ms);
-      if (stop_.load()) return fail(Diagnostic{.code = Code::W7010, .message = "interrupted while waiting for another run"});
+      if (stop_.load())
+        return fail(Diagnostic{.code = Code::W7010, .message = "interrupted while waiting for another run"});
     }
   }
 
@@ -189,28 +202,35 @@ std::string status_of(const RunReport& report, bool stopped) {
 
 }  // namespace
 
-Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request) {
+Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
+                         const RunRequest& request) {
   Planned planned;
   plan::Options options;
   options.force = request.options.force;
   options.full_refresh = request.options.full_refresh;
-  WEIR_TRY(options.arguments, check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
+  WEIR_TRY(options.arguments,
+           check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
   WEIR_TRY(options.partitions, partitions_of(graph, request));
   WEIR_TRY(planned.world, observe(project, graph, request.selected, lakes, store, request.options.environment));
   WEIR_TRY(planned.plan, plan::make_plan(graph, request.selected, plan::fingerprints(graph), planned.world, options));
   return planned;
 }
 
-Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request,
-                      Listener& listener, std::atomic<bool>& stop) {
+Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
+                      const RunRequest& request, Listener& listener, std::atomic<bool>& stop) {
   RunReport report;
   report.run = state::new_run_id();
   report.environment = request.options.environment;
   report.started = state::now_text();
   WEIR_TRY(const auto alive, state::RunLock::take(locks_folder(project), report.run));
   OpenRun row(store, stop,
-              {.run = report.run, .environment = report.environment, .status = "running", .started = report.started,
-               .command = request.options.command, .host = state::host_identity(), .pid = getpid()});
+              {.run = report.run,
+               .environment = report.environment,
+               .status = "running",
+               .started = report.started,
+               .command = request.options.command,
+               .host = state::host_identity(),
+               .pid = getpid()});
   // Open before the first claim: a run that dies while it holds a lease is found by its row.
   WEIR_CHECK(row.open());
   failpoint("before_recovery");
@@ -219,8 +239,16 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   Planned& planned = claimed.planned;
   failpoint("after_claim");
 
-  Session session{.project = project, .graph = graph, .plan = planned.plan, .world = planned.world, .lakes = lakes, .store = store,
-                  .listener = listener, .options = request.options, .run = report.run, .effective_micros = io::now().time_since_epoch().count(),
+  Session session{.project = project,
+                  .graph = graph,
+                  .plan = planned.plan,
+                  .world = planned.world,
+                  .lakes = lakes,
+                  .store = store,
+                  .listener = listener,
+                  .options = request.options,
+                  .run = report.run,
+                  .effective_micros = io::now().time_since_epoch().count(),
                   .stop = stop};
   WEIR_TRY(session.targets, observe_targets(lakes, planned.plan));
   listener.started(planned.plan.steps.size());

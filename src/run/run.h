@@ -37,12 +37,14 @@ struct Planned {
 };
 
 /// Observes lakes, files and ledger and plans the selection.
-/// Errors: W8004 unknown argument, W8005 a value that its argument's type does not take, W0153 … a partition value of another kind.
-Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request);
+/// Errors: W8004 unknown argument, W8005 a value that its argument's type does not take, W0153 … a partition value of
+/// another kind.
+Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
+                         const RunRequest& request);
 
-/// Plans, claims the slices that are to be built, and runs them. A report comes back even if steps failed; its status says so.
-/// Errors: what prevents running at all. W6101 with --no-wait: a slice is held by another run.
-Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store, const RunRequest& request,
-                      Listener& listener, std::atomic<bool>& stop);
+/// Plans, claims the slices that are to be built, and runs them. A report comes back even if steps failed; its status
+/// says so. Errors: what prevents running at all. W6101 with --no-wait: a slice is held by another run.
+Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
+                      const RunRequest& request, Listener& listener, std::atomic<bool>& stop);
 
 }  // namespace weir::run

@@ -33,7 +33,8 @@ StepReport first_report(const plan::Step& step) {
   report.model = step.model->path;
   if (step.model->target) report.materialized = step.model->target->uri();
   report.partition = step.slice;
-  report.strategy = step.model->plane == Plane::Managed ? std::string(name_of(step.model->strategy)) : std::string(name_of(step.model->plane));
+  report.strategy = step.model->plane == Plane::Managed ? std::string(name_of(step.model->strategy))
+                                                        : std::string(name_of(step.model->plane));
   report.reason = step.reason;
   return report;
 }
@@ -56,7 +57,8 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
 Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases) {
   for (state::Lease& lease : leases)
     for (Slot& slot : slots_)
-      if (slot.phase == Phase::Waiting && slot.work.step->model->target->key() == lease.asset && slot.work.step->slice == lease.slice)
+      if (slot.phase == Phase::Waiting && slot.work.step->model->target->key() == lease.asset &&
+          slot.work.step->slice == lease.slice)
         slot.work.lease = lease;
   WEIR_TRY(duck::Connection writer, session_.lakes.connect());
   WEIR_TRY(duck::Connection reader, session_.lakes.connect());
@@ -93,7 +95,8 @@ void Scheduler::watch() {
       session_.running.interrupt_all();
       lock.lock();
     }
-    const auto ended = std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.phase == Phase::Ended; });
+    const auto ended =
+        std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.phase == Phase::Ended; });
     session_.listener.tick(session_.running.snapshot(), static_cast<std::size_t>(ended), slots_.size());
   }
   changed_.notify_all();
@@ -105,7 +108,8 @@ void Scheduler::cancel_waiting() {
     slot.work.report.status = Status::Cancelled;
     slot.work.report.reason = "interrupted before it began";
     if (slot.phase == Phase::Staged) slot.work.report.reason = "interrupted before it was published";
-    if (slot.phase == Phase::Committed) slot.work.report.reason = "interrupted after it was published and before its audit";
+    if (slot.phase == Phase::Committed)
+      slot.work.report.reason = "interrupted after it was published and before its audit";
     end_step(slot.work.step->id);
   }
 }
@@ -116,7 +120,8 @@ Scheduler::Inputs Scheduler::inputs_of_step(const Slot& slot, std::string& blame
   for (const std::size_t id : slot.work.step->reads) {
     const Slot& producer = slots_[id];
     const bool ended = producer.phase == Phase::Ended;
-    if (ended && (producer.broken || (!succeeded(producer.work.report.status) && producer.work.step->action == plan::Action::Build))) {
+    if (ended && (producer.broken ||
+                  (!succeeded(producer.work.report.status) && producer.work.step->action == plan::Action::Build))) {
       blamed = producer.work.step->model->path;
       return Inputs::Broken;
     }
@@ -132,8 +137,10 @@ std::optional<std::string> Scheduler::reason_to_build_now(const Slot& slot) cons
   std::map<std::size_t, std::int64_t> ended;
   for (const std::size_t id : slot.work.step->reads) {
     const Slot& producer = slots_[id];
-    const bool unchanged = producer.work.report.status == Status::Fresh || producer.work.report.status == Status::Unchanged;
-    const bool known = producer.phase == Phase::Ended || producer.phase == Phase::Staged || producer.phase == Phase::Publishing;
+    const bool unchanged =
+        producer.work.report.status == Status::Fresh || producer.work.report.status == Status::Unchanged;
+    const bool known =
+        producer.phase == Phase::Ended || producer.phase == Phase::Staged || producer.phase == Phase::Publishing;
     if (unchanged && known) ended.emplace(id, producer.work.report.snapshot_id.value_or(0));
   }
   return plan::reason_to_build(*slot.work.step, session_.plan, session_.world,
@@ -147,14 +154,16 @@ std::optional<std::size_t> Scheduler::next_step() {
     if (slot.phase != Phase::Waiting) continue;
     std::string blamed;
     switch (inputs_of_step(slot, blamed)) {
-      case Inputs::NotYet: continue;
+      case Inputs::NotYet:
+        continue;
       case Inputs::Broken:
         slot.work.report.status = Status::Skipped;
         slot.work.report.reason = fmt::format("{} failed", blamed);
         slot.broken = true;
         end_step(slot.work.step->id);
         continue;
-      case Inputs::Readable: break;
+      case Inputs::Readable:
+        break;
     }
     if (const auto reason = reason_to_build_now(slot)) {
       slot.work.report.reason = *reason;
@@ -351,8 +360,10 @@ void Scheduler::publish_groups() {
     for (const std::size_t id : group) {
       Slot& slot = slots_[id];
       const bool audit_is_due = succeeded(slot.work.report.status) && audits_after(session_, *slot.work.step->model);
-      if (audit_is_due) slot.phase = Phase::Committed;
-      else end_step(id);
+      if (audit_is_due)
+        slot.phase = Phase::Committed;
+      else
+        end_step(id);
     }
     changed_.notify_all();
   }

@@ -1,9 +1,9 @@
-// Runs a plan: worker threads compute and audit steps whose inputs are readable, one publisher commits them in groups, and the calling
-// thread shows progress and watches for a request to stop.
+// Runs a plan: worker threads compute and audit steps whose inputs are readable, one publisher commits them in groups,
+// and the calling thread shows progress and watches for a request to stop.
 #pragma once
 
-#include <condition_variable>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>

@@ -1,4 +1,5 @@
-// What every step of one run shares: the project, the lakes, the state store, the options, and whether somebody asked to stop.
+// What every step of one run shares: the project, the lakes, the state store, the options, and whether somebody asked
+// to stop.
 #pragma once
 
 #include <atomic>

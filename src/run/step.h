@@ -28,7 +28,7 @@ struct StepWork {
   /// Inputs taken from steps of this run: their version is known once those are published.
   struct StagedInput {
     std::size_t step;
-    std::size_t input;                          // index into report.inputs
+    std::size_t input;                         // index into report.inputs
     std::optional<std::int64_t> version = {};  // of the producer's commit, once known
   };
   std::vector<StagedInput> staged_inputs;
@@ -41,8 +41,8 @@ struct StepWork {
   std::string token;
 };
 
-/// Runs setup and query of a managed step into a stage, prepares its effect and audits the after-image (`audit: before`).
-/// On failure the report says why; the step is then not to be published.
+/// Runs setup and query of a managed step into a stage, prepares its effect and audits the after-image (`audit:
+/// before`). On failure the report says why; the step is then not to be published.
 void build_step(Session& session, StepWork& work, duck::Connection& clean);
 
 /// Prepares the effect again because the target moved, and audits again. The query is not run again.

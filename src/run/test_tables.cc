@@ -14,7 +14,8 @@ namespace {
 std::vector<duck::Sql> setup_of(const Model& model, const lake::Lakes& lakes, const std::string& partition) {
   std::vector<duck::Sql> setup = partition_macros(model);
   const auto where = [&lakes](const Reference& reference) {
-    return duck::Sql("{}", lakes.lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name)).text();
+    return duck::Sql("{}", lakes.lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name))
+        .text();
   };
   std::map<std::string, std::string> arguments;
   for (const Argument& argument : model.arguments)
@@ -39,20 +40,24 @@ Result<void> test_one(const Project& project, const Model& model, lake::Lakes& l
   const duck::TableName table = lake.readable(model.target->schema, model.target->name);
   duck::Sql slice("{}", table);
   if (!tested.partition.empty())
-    slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(tested.partition));
+    slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
+                      duck::Literal(tested.partition));
   if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE is_current)", table);
-  const audit::AuditRequest request{
-      .model = model,
-      .slice = slice,
-      .table = duck::Sql("{}", table),
-      .columns = state.columns,
-      .partition = tested.partition,
-      .custom_tests = project.custom_tests,
-      .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> { return duck::Sql("{}", lakes.lake(asset.place).readable(asset.schema, asset.name)); },
-      .setup = setup_of(model, lakes, tested.partition),
-      .samples = project.config.samples,
-      .private_columns = project.config.private_columns};
-  WEIR_TRY(tested.verdicts, audit::audit(connection, [&lakes] { return lakes.connect(); }, request));
+  const audit::AuditRequest request{.model = model,
+                                    .slice = slice,
+                                    .table = duck::Sql("{}", table),
+                                    .columns = state.columns,
+                                    .partition = tested.partition,
+                                    .custom_tests = project.custom_tests,
+                                    .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> {
+                                      return duck::Sql("{}",
+                                                       lakes.lake(asset.place).readable(asset.schema, asset.name));
+                                    },
+                                    .setup = setup_of(model, lakes, tested.partition),
+                                    .samples = project.config.samples,
+                                    .private_columns = project.config.private_columns};
+  WEIR_TRY(tested.verdicts, audit::audit(
+                                connection, [&lakes] { return lakes.connect(); }, request));
   return {};
 }
 
@@ -61,8 +66,9 @@ Result<void> record(state::Store& store, const std::vector<TestedTable>& all) {
   for (const TestedTable& tested : all) {
     for (const audit::Verdict& verdict : tested.verdicts) {
       const nlohmann::json json = to_json(verdict);
-      outcome.tests.push_back({"", tested.model, parse_asset(tested.asset)->key(), tested.partition, verdict.test, json["status"].get<std::string>(),
-                               json["severity"].get<std::string>(), verdict.violating, verdict.sample_json, verdict.ms, state::now_text()});
+      outcome.tests.push_back({"", tested.model, parse_asset(tested.asset)->key(), tested.partition, verdict.test,
+                               json["status"].get<std::string>(), json["severity"].get<std::string>(),
+                               verdict.violating, verdict.sample_json, verdict.ms, state::now_text()});
     }
   }
   return store.record(outcome);
@@ -70,14 +76,16 @@ Result<void> record(state::Store& store, const std::vector<TestedTable>& all) {
 
 }  // namespace
 
-Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph, const std::set<std::string>& selected, lake::Lakes& lakes,
+Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph,
+                                             const std::set<std::string>& selected, lake::Lakes& lakes,
                                              state::Store& store, const std::optional<std::string>& partition) {
   std::vector<TestedTable> all;
   for (const Model& model : graph.models()) {
     if (!selected.contains(model.path) || model.plane != Plane::Managed || model.tests.empty()) continue;
     TestedTable tested{.model = model.path, .asset = model.target->uri()};
     if (model.partitioning && partition) {
-      WEIR_TRY(const auto choice, calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));
+      WEIR_TRY(const auto choice,
+               calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));
       tested.partition = choice.value;
     }
     WEIR_CHECK(test_one(project, model, lakes, tested));

@@ -23,9 +23,10 @@ struct TestedTable {
   std::string skipped;
 };
 
-/// Runs the tests of the selected managed models on what is published, records the outcomes, and returns them in the graph's order. A partitioned model is tested on
-/// `partition`, or as a whole table without one.
-Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph, const std::set<std::string>& selected, lake::Lakes& lakes,
+/// Runs the tests of the selected managed models on what is published, records the outcomes, and returns them in the
+/// graph's order. A partitioned model is tested on `partition`, or as a whole table without one.
+Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph,
+                                             const std::set<std::string>& selected, lake::Lakes& lakes,
                                              state::Store& store, const std::optional<std::string>& partition);
 
 }  // namespace weir::run

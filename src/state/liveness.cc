@@ -119,7 +119,8 @@ void forget_run(const std::filesystem::path& folder, const std::string& run) {
 std::vector<std::string> unheld_runs(const std::filesystem::path& folder) {
   std::vector<std::string> unheld;
   std::error_code failed;
-  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
     std::string run = entry->path().stem().string();
     if (liveness_of(folder, run) == Liveness::Dead) unheld.push_back(std::move(run));
   }
@@ -139,7 +140,8 @@ std::int64_t lease_seconds() {
 }
 
 std::chrono::milliseconds heartbeat_interval() {
-  return std::min<std::chrono::milliseconds>(std::chrono::seconds(5), std::chrono::milliseconds(lease_seconds() * 1000 / 6));
+  return std::min<std::chrono::milliseconds>(std::chrono::seconds(5),
+                                             std::chrono::milliseconds(lease_seconds() * 1000 / 6));
 }
 
 bool is_expired(const std::string& heartbeat, const std::string& now) {

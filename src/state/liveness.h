@@ -45,7 +45,8 @@ void forget_run(const std::filesystem::path& folder, const std::string& run);
 
 /// Runs whose lock file nobody holds: they died, or are just about to lock it.
 std::vector<std::string> unheld_runs(const std::filesystem::path& folder);
-/// When the run began, in seconds of the clock that stamps files: its lock file's time, or `started` where there is no such file.
+/// When the run began, in seconds of the clock that stamps files: its lock file's time, or `started` where there is no
+/// such file.
 std::int64_t began(const std::filesystem::path& folder, const std::string& run, const std::string& started);
 
 /// Seconds without a heartbeat after which a lease has expired: 30, or WEIR_LEASE_SECONDS.

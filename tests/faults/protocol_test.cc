@@ -66,7 +66,8 @@ class Protocol : public testing::TestWithParam<Catalog> {
 TEST_P(Protocol, AHolderThatStoodStillIsFencedOut) {
   if (GetParam() == Catalog::Sqlite) GTEST_SKIP() << "hosts share a state store on PostgreSQL only";
   const std::string span = "2";
-  const auto first = shop_->start("run merge", {{"WEIR_HOST", "a"}, {"WEIR_LEASE_SECONDS", span}, {"WEIR_FAILPOINT", "before_lock=stop"}});
+  const auto first = shop_->start(
+      "run merge", {{"WEIR_HOST", "a"}, {"WEIR_LEASE_SECONDS", span}, {"WEIR_FAILPOINT", "before_lock=stop"}});
   until_stopped(*first);
   write_delivery(*shop_, 2);
   const Ended second = shop_->weir("run merge", {{"WEIR_HOST", "b"}, {"WEIR_LEASE_SECONDS", span}});
@@ -97,7 +98,8 @@ TEST_P(Protocol, TwoRunsOfOneModelGoOneAfterTheOther) {
   expected.apply("merge", 1);
   expected.apply("append", 1);
   expected.apply("append", 1);
-  for (const std::string model : {"merge", "append"}) EXPECT_EQ(shop_->rows(expected.question(model)), expected.answer(model));
+  for (const std::string model : {"merge", "append"})
+    EXPECT_EQ(shop_->rows(expected.question(model)), expected.answer(model));
   EXPECT_EQ(shop_->disagreements(), "");
 }
 
@@ -119,11 +121,14 @@ TEST_P(Protocol, AForeignCommitIsSeenAndTheQueryNotRunAgain) {
     std::string model, foreign, question, rows;
   };
   const std::vector<Case> cases{
-      {"merge", "INSERT INTO lake.merge VALUES (3, 777), (99, 99)", "SELECT k, v FROM lake.merge ORDER BY k, v", "1|11 2|22 3|23 4|24 5|25 6|26 99|99"},
-      {"append", "INSERT INTO lake.append VALUES (99, 99)", "SELECT count(*), count(*) FILTER (v = 99) FROM lake.append", "11|1"},
-      {"replace", "INSERT INTO lake.replace VALUES (99, 99)", "SELECT k, v FROM lake.replace ORDER BY k", "2|22 3|23 4|24 5|25 6|26"},
-      {"part", "INSERT INTO lake.part VALUES (99, 99, 'p1'), (98, 98, 'p2')", "SELECT k, v, _wm_partition FROM lake.part ORDER BY k",
-       "2|22|p1 3|23|p1 4|24|p1 5|25|p1 6|26|p1 98|98|p2"},
+      {"merge", "INSERT INTO lake.merge VALUES (3, 777), (99, 99)", "SELECT k, v FROM lake.merge ORDER BY k, v",
+       "1|11 2|22 3|23 4|24 5|25 6|26 99|99"},
+      {"append", "INSERT INTO lake.append VALUES (99, 99)",
+       "SELECT count(*), count(*) FILTER (v = 99) FROM lake.append", "11|1"},
+      {"replace", "INSERT INTO lake.replace VALUES (99, 99)", "SELECT k, v FROM lake.replace ORDER BY k",
+       "2|22 3|23 4|24 5|25 6|26"},
+      {"part", "INSERT INTO lake.part VALUES (99, 99, 'p1'), (98, 98, 'p2')",
+       "SELECT k, v, _wm_partition FROM lake.part ORDER BY k", "2|22|p1 3|23|p1 4|24|p1 5|25|p1 6|26|p1 98|98|p2"},
       {"scd", "INSERT INTO lake.scd (k, v, valid_from, valid_to, is_current) VALUES (99, 99, '2020-01-01', NULL, true)",
        "SELECT k, v FROM lake.scd WHERE is_current ORDER BY k", "1|11 2|22 3|23 4|24 5|25 6|26 99|99"}};
   for (const Case& one : cases) {
@@ -132,7 +137,8 @@ TEST_P(Protocol, AForeignCommitIsSeenAndTheQueryNotRunAgain) {
     write_delivery(*shop_, 1);
     ASSERT_EQ(shop_->weir(line, {{"WEIR_QUERY_LOG", one.model + "-quiet"}}).code, 0);
     write_delivery(*shop_, 2);
-    const auto process = shop_->start(line, {{"WEIR_QUERY_LOG", one.model + "-disturbed"}, {"WEIR_FAILPOINT", "before_lock=stop"}});
+    const auto process =
+        shop_->start(line, {{"WEIR_QUERY_LOG", one.model + "-disturbed"}, {"WEIR_FAILPOINT", "before_lock=stop"}});
     until_stopped(*process);
     shop_->foreign(one.foreign);
     process->signal(SIGCONT);
@@ -140,14 +146,18 @@ TEST_P(Protocol, AForeignCommitIsSeenAndTheQueryNotRunAgain) {
     EXPECT_EQ(shop_->rows(one.question), one.rows);
     EXPECT_EQ(shop_->disagreements(), "");
     EXPECT_GT(logged(one.model + "-quiet", "read_csv"), 0);
-    EXPECT_LE(logged(one.model + "-disturbed", "read_csv"), logged(one.model + "-quiet", "read_csv")) << "the query ran again";
+    EXPECT_LE(logged(one.model + "-disturbed", "read_csv"), logged(one.model + "-quiet", "read_csv"))
+        << "the query ran again";
   }
 }
 
 TEST_P(Protocol, AnInterruptStopsComputingWithinASecond) {
-  shop_->write("models/slow.sql", "-- materialize ducklake://main/slow\nSELECT sum(hash(a.i))::DOUBLE AS s FROM range(10000000) a(i), range(10000) b(j)\n");
+  shop_->write("models/slow.sql",
+               "-- materialize ducklake://main/slow\nSELECT sum(hash(a.i))::DOUBLE AS s FROM range(10000000) a(i), "
+               "range(10000) b(j)\n");
   const auto process = shop_->start("run slow");
-  for (int i = 0; i < 500 && shop_->rows("SELECT 1 FROM state.lease WHERE run <> ''").empty(); ++i) std::this_thread::sleep_for(10ms);
+  for (int i = 0; i < 500 && shop_->rows("SELECT 1 FROM state.lease WHERE run <> ''").empty(); ++i)
+    std::this_thread::sleep_for(10ms);
   std::this_thread::sleep_for(300ms);
   process->signal(SIGINT);
   int code = 0;
@@ -179,7 +189,8 @@ TEST_P(Protocol, AnInterruptEndsWaitingForTheLakesLock) {
   const int file = ::open((shop_->root() + "/lake/main.sqlite.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   ASSERT_EQ(::flock(file, LOCK_EX), 0);
   const auto waiting = shop_->start("run merge", {{"WEIR_QUERY_LOG", "log"}});
-  for (int i = 0; i < 500 && shop_->rows("SELECT 1 FROM state.lease WHERE run <> ''").empty(); ++i) std::this_thread::sleep_for(10ms);
+  for (int i = 0; i < 500 && shop_->rows("SELECT 1 FROM state.lease WHERE run <> ''").empty(); ++i)
+    std::this_thread::sleep_for(10ms);
   std::this_thread::sleep_for(500ms);
   waiting->signal(SIGINT);
   int code = 0;
@@ -191,7 +202,8 @@ TEST_P(Protocol, AnInterruptEndsWaitingForTheLakesLock) {
 }
 
 TEST_P(Protocol, AnInterruptWhileCommittingLeavesAllOrNothing) {
-  for (const std::string point : {"after_begin", "after_write", "before_commit", "after_commit", "after_confirm", "before_record"}) {
+  for (const std::string point :
+       {"after_begin", "after_write", "before_commit", "after_commit", "after_confirm", "before_record"}) {
     SCOPED_TRACE(point);
     write_delivery(*shop_, 1);
     ASSERT_EQ(shop_->weir("run merge replace_files").code, 0);
@@ -212,7 +224,8 @@ TEST_P(Protocol, AnInterruptWhileCommittingLeavesAllOrNothing) {
 
 TEST_P(Protocol, ASecondInterruptLeavesAtOnce) {
   const auto process = shop_->start("run merge", {{"WEIR_FAILPOINT", "before_commit=sleep:20000"}});
-  for (int i = 0; i < 500 && shop_->rows("SELECT 1 FROM state.lease WHERE run <> ''").empty(); ++i) std::this_thread::sleep_for(10ms);
+  for (int i = 0; i < 500 && shop_->rows("SELECT 1 FROM state.lease WHERE run <> ''").empty(); ++i)
+    std::this_thread::sleep_for(10ms);
   std::this_thread::sleep_for(500ms);
   process->signal(SIGINT);
   std::this_thread::sleep_for(200ms);
@@ -239,13 +252,16 @@ TEST_P(Protocol, AnUnchangedProjectRunsNoQuery) {
 
 TEST_P(Protocol, IndependentBranchesComputeAtTheSameTime) {
   for (const std::string name : {"left", "right"})
-    shop_->write("models/" + name + ".sql", "-- materialize ducklake://main/" + name + "\nSELECT i % 1000 AS k, sum(hash(i))::DOUBLE AS s FROM range(10000000) r(i) GROUP BY 1\n");
+    shop_->write("models/" + name + ".sql",
+                 "-- materialize ducklake://main/" + name +
+                     "\nSELECT i % 1000 AS k, sum(hash(i))::DOUBLE AS s FROM range(10000000) r(i) GROUP BY 1\n");
   const Ended run = shop_->weir("run left right --jobs 2 --json");
   ASSERT_EQ(run.code, 0) << run.err;
   const json steps = json::parse(run.out)["steps"];
   const auto begin = [&](int i) { return steps[i]["started"].get<std::string>(); };
   // Each began before the other can have ended.
-  const std::string shop = "SELECT abs(epoch_ms('" + begin(0) + "'::TIMESTAMPTZ) - epoch_ms('" + begin(1) + "'::TIMESTAMPTZ))";
+  const std::string shop =
+      "SELECT abs(epoch_ms('" + begin(0) + "'::TIMESTAMPTZ) - epoch_ms('" + begin(1) + "'::TIMESTAMPTZ))";
   const auto apart = std::stoll(shop_->rows(shop));
   EXPECT_LT(apart, steps[0]["ms"]["compute"].get<std::int64_t>());
   EXPECT_LT(apart, steps[1]["ms"]["compute"].get<std::int64_t>());
@@ -255,14 +271,16 @@ TEST_P(Protocol, ManyModelsAreOneVersion) {
   std::string line = "run";
   for (int i = 0; i < 30; ++i) {
     const std::string name = "m" + std::to_string(i);
-    const std::string query = i == 0 ? "SELECT 1 AS a\n" : "ATTACH 'ducklake://main' AS l;\nSELECT a FROM l.m" + std::to_string(i - 1) + "\n";
+    const std::string query =
+        i == 0 ? "SELECT 1 AS a\n" : "ATTACH 'ducklake://main' AS l;\nSELECT a FROM l.m" + std::to_string(i - 1) + "\n";
     shop_->write("models/" + name + ".sql", "-- materialize ducklake://main/" + name + "\n" + query);
     line += " " + name;
   }
   const std::string before = shop_->rows("SELECT max(snapshot_id) FROM __ducklake_metadata_lake.ducklake_snapshot");
   const Ended run = shop_->weir(line);
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_EQ(shop_->rows("SELECT max(snapshot_id) - " + before + " FROM __ducklake_metadata_lake.ducklake_snapshot"), "1");
+  EXPECT_EQ(shop_->rows("SELECT max(snapshot_id) - " + before + " FROM __ducklake_metadata_lake.ducklake_snapshot"),
+            "1");
   EXPECT_EQ(shop_->disagreements(), "");
 }
 
@@ -278,14 +296,17 @@ TEST_P(Protocol, AFailingWriteTakesOutItselfAndItsReaders) {
   };
   const Ended atomic = shop_->weir("run a b c --atomic --json", {{"WEIR_FAILPOINT", "write_statement@1=error"}});
   EXPECT_EQ(atomic.code, 1);
-  EXPECT_EQ(shop_->rows("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'lake' AND table_name IN ('a', 'b', 'c')"), "0");
+  EXPECT_EQ(shop_->rows(
+                "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'lake' AND table_name IN ('a', 'b', 'c')"),
+            "0");
   const Ended run = shop_->weir("run a b c --json", {{"WEIR_FAILPOINT", "write_statement@1=error"}});
   EXPECT_EQ(run.code, 1);
   EXPECT_EQ(status(run, "a"), "failed");
   EXPECT_EQ(status(run, "b"), "skipped");
   EXPECT_EQ(status(run, "c"), "materialized");
   // The reader is still computing when its producer's write fails, two seconds after it was staged.
-  const Ended late = shop_->weir("run a b --json", {{"WEIR_FAILPOINT", "write_statement@1=error,after_stage@2=sleep:4000"}});
+  const Ended late =
+      shop_->weir("run a b --json", {{"WEIR_FAILPOINT", "write_statement@1=error,after_stage@2=sleep:4000"}});
   EXPECT_EQ(status(late, "a"), "failed");
   EXPECT_EQ(status(late, "b"), "skipped");
   EXPECT_EQ(shop_->weir("run a b c").code, 0);
@@ -297,7 +318,9 @@ TEST_P(Protocol, StateIsRebuiltFromTheLake) {
   const std::string all = "run replace merge scd part --partition p1";
   ASSERT_EQ(shop_->weir(all).code, 0);
   if (GetParam() == Catalog::Sqlite) {
-    shop_->write(".weir/state.sqlite", "this is no database, but a text that is longer than a hundred bytes, so that nobody takes it for an empty file");
+    shop_->write(".weir/state.sqlite",
+                 "this is no database, but a text that is longer than a hundred bytes, so that nobody takes it for an "
+                 "empty file");
     std::filesystem::remove(shop_->root() + "/.weir/state.sqlite-wal");
     const Ended broken = shop_->weir(all);
     EXPECT_NE(broken.code, 0);
@@ -313,12 +336,15 @@ TEST_P(Protocol, StateIsRebuiltFromTheLake) {
 }
 
 TEST_P(Protocol, AFullDiskPublishesNothing) {
-  shop_->write("models/big.sql", "-- materialize ducklake://main/big\nSELECT hash(i + (SELECT max(v) FROM read_csv('data.csv'))) AS h FROM range(1000000) r(i)\n");
+  shop_->write("models/big.sql",
+               "-- materialize ducklake://main/big\nSELECT hash(i + (SELECT max(v) FROM read_csv('data.csv'))) AS h "
+               "FROM range(1000000) r(i)\n");
   ASSERT_EQ(shop_->weir("run big").code, 0);
   const std::string before = shop_->rows("SELECT count(*), sum(h::DOUBLE) FROM lake.big");
   write_delivery(*shop_, 2);
-  const auto limited = scenario::Process::start({"/bin/bash", "-c", "trap '' XFSZ; ulimit -f 2000; exec \"$WEIR_BINARY\" run big"}, shop_->root(),
-                                                {{"WEIR_EXTENSIONS", WEIR_EXTENSION_FOLDER}});
+  const auto limited =
+      scenario::Process::start({"/bin/bash", "-c", "trap '' XFSZ; ulimit -f 2000; exec \"$WEIR_BINARY\" run big"},
+                               shop_->root(), {{"WEIR_EXTENSIONS", WEIR_EXTENSION_FOLDER}});
   EXPECT_EQ(limited->wait(30s), 1) << limited->err();
   EXPECT_NE(limited->err().find("weir-"), std::string::npos) << "names the file: " << limited->err();
   EXPECT_EQ(shop_->rows("SELECT count(*), sum(h::DOUBLE) FROM lake.big"), before);

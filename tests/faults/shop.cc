@@ -21,7 +21,8 @@ std::string value_of(const std::string& target, const std::string& key) {
 }
 
 std::string url_of(const std::string& target) {
-  return "postgres://" + value_of(target, "user") + "@" + value_of(target, "host") + ":" + value_of(target, "port") + "/" + value_of(target, "dbname");
+  return "postgres://" + value_of(target, "user") + "@" + value_of(target, "host") + ":" + value_of(target, "port") +
+         "/" + value_of(target, "dbname");
 }
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -44,10 +45,13 @@ Shop::Shop(Catalog catalog, const std::string& more) {
   if (catalog == Catalog::Postgres) database_ = test::TemporaryDatabase::make();
   const std::string lake = database_ ? url_of(database_->target()) : "lake/main.sqlite";
   const std::string state = database_ ? url_of(database_->target()) : ".weir/state.sqlite";
-  write("weir.yaml", "name: shop\nlakes:\n  main:\n    catalog: " + lake + "\n    data: lake/main\nstate: " + state + "\n" + more);
+  write("weir.yaml",
+        "name: shop\nlakes:\n  main:\n    catalog: " + lake + "\n    data: lake/main\nstate: " + state + "\n" + more);
 }
 
-bool Shop::can(Catalog catalog) { return catalog == Catalog::Sqlite || std::getenv("WEIR_TEST_POSTGRES_FILE") != nullptr; }
+bool Shop::can(Catalog catalog) {
+  return catalog == Catalog::Sqlite || std::getenv("WEIR_TEST_POSTGRES_FILE") != nullptr;
+}
 
 void Shop::write(const std::string& path, const std::string& text) const {
   fs::create_directories(fs::path(root() + "/" + path).parent_path());
@@ -72,7 +76,8 @@ Ended Shop::weir(const std::string& line, const Environment& environment) const 
 }
 
 duck::Connection Shop::look(bool writable) const {
-  auto database = duck::Database::open({.extension_folder = WEIR_EXTENSION_FOLDER, .memory_limit = "500MB", .threads = 1});
+  auto database =
+      duck::Database::open({.extension_folder = WEIR_EXTENSION_FOLDER, .memory_limit = "500MB", .threads = 1});
   EXPECT_TRUE(database.has_value());
   const char* scanner = database_ ? "postgres_scanner" : "sqlite_scanner";
   for (const char* name : {"ducklake", scanner}) {
@@ -80,12 +85,17 @@ duck::Connection Shop::look(bool writable) const {
     EXPECT_TRUE(loaded.has_value()) << name;
   }
   auto connection = (*database)->connect();
-  const std::string lake = database_ ? "ducklake:postgres:" + database_->target() : "ducklake:sqlite:" + root() + "/lake/main.sqlite";
+  const std::string lake =
+      database_ ? "ducklake:postgres:" + database_->target() : "ducklake:sqlite:" + root() + "/lake/main.sqlite";
   const duck::Literal target(lake);
-  must(*connection, writable ? duck::Sql("ATTACH {} AS lake", target) : duck::Sql("ATTACH {} AS lake (READ_ONLY)", target));
-  if (!writable && database_) must(*connection, duck::Sql("ATTACH {} AS state (TYPE postgres, READ_ONLY, SCHEMA 'weir')", duck::Literal(database_->target())));
+  must(*connection,
+       writable ? duck::Sql("ATTACH {} AS lake", target) : duck::Sql("ATTACH {} AS lake (READ_ONLY)", target));
+  if (!writable && database_)
+    must(*connection,
+         duck::Sql("ATTACH {} AS state (TYPE postgres, READ_ONLY, SCHEMA 'weir')", duck::Literal(database_->target())));
   const std::string file = root() + "/.weir/state.sqlite";
-  if (!writable && !database_ && fs::exists(file)) must(*connection, duck::Sql("ATTACH {} AS state (TYPE sqlite, READ_ONLY)", duck::Literal(file)));
+  if (!writable && !database_ && fs::exists(file))
+    must(*connection, duck::Sql("ATTACH {} AS state (TYPE sqlite, READ_ONLY)", duck::Literal(file)));
   return std::move(*connection);
 }
 
@@ -112,16 +122,20 @@ std::string Shop::relation_files() const {
   std::set<std::string> on_disk;
   std::string wrong;
   auto connection = look();
-  const auto names = must(connection, duck::Sql::verbatim("SELECT parse_filename(path), live FROM (SELECT path, end_snapshot IS NULL AS live FROM "
-                                                          "__ducklake_metadata_lake.ducklake_data_file UNION ALL SELECT path, end_snapshot IS NULL FROM "
-                                                          "__ducklake_metadata_lake.ducklake_delete_file UNION ALL SELECT path, false FROM "
-                                                          "__ducklake_metadata_lake.ducklake_files_scheduled_for_deletion)"));
+  const auto names = must(
+      connection, duck::Sql::verbatim(
+                      "SELECT parse_filename(path), live FROM (SELECT path, end_snapshot IS NULL AS live FROM "
+                      "__ducklake_metadata_lake.ducklake_data_file UNION ALL SELECT path, end_snapshot IS NULL FROM "
+                      "__ducklake_metadata_lake.ducklake_delete_file UNION ALL SELECT path, false FROM "
+                      "__ducklake_metadata_lake.ducklake_files_scheduled_for_deletion)"));
   std::error_code error;
-  for (fs::recursive_directory_iterator entry(root() + "/lake/main", error), end; !error && entry != end; entry.increment(error))
+  for (fs::recursive_directory_iterator entry(root() + "/lake/main", error), end; !error && entry != end;
+       entry.increment(error))
     if (entry->is_regular_file(error)) on_disk.insert(entry->path().filename());
   for (std::size_t i = 0; i < names.size(); ++i) {
     known.insert(names.text(i, 0));
-    if (names.text(i, 1) == "true" && !on_disk.contains(names.text(i, 0))) wrong += "missing file " + names.text(i, 0) + "\n";
+    if (names.text(i, 1) == "true" && !on_disk.contains(names.text(i, 0)))
+      wrong += "missing file " + names.text(i, 0) + "\n";
   }
   for (const std::string& name : on_disk)
     if (!known.contains(name)) wrong += "orphan file " + name + "\n";
@@ -135,14 +149,19 @@ std::string Shop::disagreements() const {
   };
   expect_none("open runs", "SELECT run, command FROM state.run WHERE status = 'running'");
   expect_none("leases held", "SELECT asset, slice, run FROM state.lease WHERE run <> ''");
-  expect_none("slices not materialized", "SELECT asset, slice, status, error FROM state.slice WHERE status <> 'materialized'");
+  expect_none("slices not materialized",
+              "SELECT asset, slice, status, error FROM state.slice WHERE status <> 'materialized'");
   expect_none("ledger and commit records differ (asset, slice, ledger, lake)",
-              "SELECT s.asset, s.slice, s.snapshot_id, c.version FROM state.slice s LEFT JOIN (SELECT step ->> 'asset' AS asset, step ->> 'slice' AS slice, "
-              "max(snapshot_id) AS version FROM (SELECT snapshot_id, unnest(json_extract(commit_extra_info, '$.steps[*]')) AS step FROM "
-              "__ducklake_metadata_lake.ducklake_snapshot_changes WHERE json_valid(commit_extra_info)) GROUP BY ALL) c ON s.asset = c.asset AND s.slice = c.slice "
+              "SELECT s.asset, s.slice, s.snapshot_id, c.version FROM state.slice s LEFT JOIN (SELECT step ->> 'asset' "
+              "AS asset, step ->> 'slice' AS slice, "
+              "max(snapshot_id) AS version FROM (SELECT snapshot_id, unnest(json_extract(commit_extra_info, "
+              "'$.steps[*]')) AS step FROM "
+              "__ducklake_metadata_lake.ducklake_snapshot_changes WHERE json_valid(commit_extra_info)) GROUP BY ALL) c "
+              "ON s.asset = c.asset AND s.slice = c.slice "
               "WHERE s.snapshot_id IS NOT NULL AND s.snapshot_id IS DISTINCT FROM c.version");
   std::error_code error;
-  for (fs::directory_iterator entry(root() + "/.weir/locks", error), end; !error && entry != end; entry.increment(error))
+  for (fs::directory_iterator entry(root() + "/.weir/locks", error), end; !error && entry != end;
+       entry.increment(error))
     wrong += "lock file " + entry->path().filename().string() + "\n";
   return wrong;
 }

@@ -1,5 +1,5 @@
-// A project in a folder of its own, driven through the built program, and looked at past it: plain DuckDB over the lake's catalog, the
-// state store and the files.
+// A project in a folder of its own, driven through the built program, and looked at past it: plain DuckDB over the
+// lake's catalog, the state store and the files.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,8 @@ class Shop {
   std::unique_ptr<scenario::Process> start(const std::string& line, const Environment& environment = {}) const;
   Ended weir(const std::string& line, const Environment& environment = {}) const;
 
-  /// A new instance with the lake attached read-only (or writable, as a foreign writer has it) as `lake`, and the state store as `state`.
+  /// A new instance with the lake attached read-only (or writable, as a foreign writer has it) as `lake`, and the state
+  /// store as `state`.
   duck::Connection look(bool writable = false) const;
   /// Rows of a query on look(), columns joined by '|', rows by ' '.
   std::string rows(const std::string& sql) const;

@@ -15,7 +15,8 @@ const std::vector<std::string>& strategies();
 /// Writes the models.
 void write_models(const Shop& shop);
 
-/// The n-th delivery: five keys, of which one leaves and one comes with each, with values that all differ from the delivery before.
+/// The n-th delivery: five keys, of which one leaves and one comes with each, with values that all differ from the
+/// delivery before.
 std::map<int, int> delivery(int n);
 void write_delivery(const Shop& shop, int n);
 

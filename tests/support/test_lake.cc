@@ -33,7 +33,8 @@ std::string with_database(const std::string& server, const std::string& name) {
   if (options == nullptr) give_up("the connection string of the test server cannot be read");
   std::string target;
   for (PQconninfoOption* option = options; option->keyword != nullptr; ++option)
-    if (option->val != nullptr && std::string_view(option->keyword) != "dbname") target += std::string(option->keyword) + "=" + option->val + " ";
+    if (option->val != nullptr && std::string_view(option->keyword) != "dbname")
+      target += std::string(option->keyword) + "=" + option->val + " ";
   PQconninfoFree(options);
   return target + "dbname=" + name;
 }
@@ -66,7 +67,9 @@ class FreeDatabases {
   }
   void give_back(const std::string& server, const std::string& name) {
     const std::lock_guard guard(mutex_);
-    run_on_server(with_database(server, name), "SET client_min_messages = warning; DROP SCHEMA IF EXISTS weir CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    run_on_server(with_database(server, name),
+                  "SET client_min_messages = warning; DROP SCHEMA IF EXISTS weir CASCADE; DROP SCHEMA public CASCADE; "
+                  "CREATE SCHEMA public");
     free_.push_back(name);
   }
   ~FreeDatabases() {
@@ -93,7 +96,8 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, error);
 }
 
-// CREATE and DROP DATABASE take most of a second together, so databases are emptied and used again; the last ones go with the program.
+// CREATE and DROP DATABASE take most of a second together, so databases are emptied and used again; the last ones go
+// with the program.
 std::unique_ptr<TemporaryDatabase> TemporaryDatabase::make() {
   std::unique_ptr<TemporaryDatabase> made(new TemporaryDatabase());
   made->server_ = server_string();
@@ -127,7 +131,8 @@ TestLake::TestLake(Catalog catalog) {
 }
 
 std::unique_ptr<lake::Lakes> TestLake::open_again(bool write) const {
-  auto opened = lake::Lakes::open(config_, {.extension_folder = WEIR_EXTENSION_FOLDER, .write = write, .stop = nullptr});
+  auto opened =
+      lake::Lakes::open(config_, {.extension_folder = WEIR_EXTENSION_FOLDER, .write = write, .stop = nullptr});
   if (!opened) give_up(messages(opened.error()));
   return std::move(*opened);
 }

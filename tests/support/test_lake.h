@@ -25,7 +25,8 @@ class TemporaryFolder {
 /// An empty database on the test server, emptied with this object.
 class TemporaryDatabase {
  public:
-  /// Nothing if the environment offers no server: WEIR_TEST_POSTGRES_FILE holds the path of a file with a connection string.
+  /// Nothing if the environment offers no server: WEIR_TEST_POSTGRES_FILE holds the path of a file with a connection
+  /// string.
   static std::unique_ptr<TemporaryDatabase> make();
   ~TemporaryDatabase();
   TemporaryDatabase(const TemporaryDatabase&) = delete;

@@ -1,5 +1,6 @@
-// Plays scenario files against the built binary: `run --weir PATH --extensions FOLDER [--catalog sqlite|postgres] FILE-OR-FOLDER…`.
-// One line a scenario; for one that fails also the step, what was expected and what was got. Exit 1 if any failed.
+// Plays scenario files against the built binary: `run --weir PATH --extensions FOLDER [--catalog sqlite|postgres]
+// FILE-OR-FOLDER…`. One line a scenario; for one that fails also the step, what was expected and what was got. Exit 1
+// if any failed.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -13,7 +14,8 @@ using weir::scenario::Player;
 using weir::scenario::Tools;
 
 int usage() {
-  std::cerr << "usage: run --weir PATH --extensions FOLDER [--catalog sqlite|postgres] [--postgres-file PATH] [--keep] [--rewrite] FILE-OR-FOLDER…\n";
+  std::cerr << "usage: run --weir PATH --extensions FOLDER [--catalog sqlite|postgres] [--postgres-file PATH] [--keep] "
+               "[--rewrite] FILE-OR-FOLDER…\n";
   return 2;
 }
 
@@ -45,7 +47,8 @@ bool play(const std::string& file, const Place::Options& options, const Tools& t
   }
   Player player(*scenario, *place, tools);
   if (const auto wrong = player.play()) {
-    std::cout << "FAILED " << scenario->claim << "\n" << *wrong << (options.keep ? "  project: " + place->folder() + "\n" : "");
+    std::cout << "FAILED " << scenario->claim << "\n"
+              << *wrong << (options.keep ? "  project: " + place->folder() + "\n" : "");
     return false;
   }
   std::cout << "passed " << scenario->claim << "\n";

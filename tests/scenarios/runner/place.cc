@@ -83,11 +83,15 @@ Place::~Place() {
   if (options_.keep) return;
   std::string ignored;
   if (!database_.empty())
-    on_server(server_, {"DROP DATABASE IF EXISTS " + database_ + " WITH (FORCE)", "DROP DATABASE IF EXISTS " + database_ + "_state WITH (FORCE)"},
+    on_server(server_,
+              {"DROP DATABASE IF EXISTS " + database_ + " WITH (FORCE)",
+               "DROP DATABASE IF EXISTS " + database_ + "_state WITH (FORCE)"},
               ignored);
   std::error_code error;
   for (std::filesystem::recursive_directory_iterator at(folder_, error), end; at != end; at.increment(error))
-    if (at->is_directory(error)) std::filesystem::permissions(at->path(), std::filesystem::perms::owner_all, std::filesystem::perm_options::add, error);
+    if (at->is_directory(error))
+      std::filesystem::permissions(at->path(), std::filesystem::perms::owner_all, std::filesystem::perm_options::add,
+                                   error);
   std::filesystem::remove_all(folder_, error);
 }
 
@@ -119,7 +123,8 @@ bool Place::write_files(const Scenario& scenario, std::string& problem) const {
   const std::string state = shared ? url(database_ + "_state") : ".weir/state.sqlite";
   auto files = scenario.files;
   if (!files.contains("weir.yaml"))
-    files["weir.yaml"] = "name: scenario\nlakes:\n  main:\n    catalog: @CATALOG@\n    data: lake/main\nstate: @STATE@\n";
+    files["weir.yaml"] =
+        "name: scenario\nlakes:\n  main:\n    catalog: @CATALOG@\n    data: lake/main\nstate: @STATE@\n";
   files["weir.yaml"] += scenario.more_configuration;
   for (const auto& [mark, value] : {std::pair<std::string, std::string>{"@CATALOG@", catalog}, {"@STATE@", state}})
     for (auto at = files["weir.yaml"].find(mark); at != std::string::npos; at = files["weir.yaml"].find(mark))
@@ -135,7 +140,8 @@ bool Place::write_files(const Scenario& scenario, std::string& problem) const {
 }
 
 std::string Place::attach_target(const std::string& lake) const {
-  return options_.catalog == "postgres" && lake == "main" ? "ducklake:postgres:" + url(database_) : "ducklake:sqlite:" + folder_ + "/lake/" + lake + ".sqlite";
+  return options_.catalog == "postgres" && lake == "main" ? "ducklake:postgres:" + url(database_)
+                                                          : "ducklake:sqlite:" + folder_ + "/lake/" + lake + ".sqlite";
 }
 
 bool Place::lake_exists(const std::string& lake) const {

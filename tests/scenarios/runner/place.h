@@ -1,4 +1,5 @@
-// Where one scenario happens: a folder with the project, and on PostgreSQL two databases of its own. Both vanish afterwards.
+// Where one scenario happens: a folder with the project, and on PostgreSQL two databases of its own. Both vanish
+// afterwards.
 #pragma once
 
 #include <memory>

@@ -48,7 +48,8 @@ std::pair<std::string, std::string> split_colon(const std::string& text) {
 std::optional<std::string> Player::play() {
   for (const auto& step : scenario_.steps)
     if (auto problem = play(step))
-      return scenario_.path + ":" + std::to_string(step.line) + ": " + step.word + " " + step.rest + "\n" + *problem + "  output:\n" + joined(lines_of(out_ + err_));
+      return scenario_.path + ":" + std::to_string(step.line) + ": " + step.word + " " + step.rest + "\n" + *problem +
+             "  output:\n" + joined(lines_of(out_ + err_));
   return std::nullopt;
 }
 
@@ -80,14 +81,16 @@ Player::Problem Player::play(const Step& step) {
     return std::nullopt;
   }
   const auto [path, text] = split_colon(step.rest);
-  if (!write_file(place_.folder(), path, unescape(with_variables(text)), step.word == "append")) return "  the file cannot be written\n";
+  if (!write_file(place_.folder(), path, unescape(with_variables(text)), step.word == "append"))
+    return "  the file cannot be written\n";
   return std::nullopt;
 }
 
 std::string Player::with_variables(std::string text) const {
   for (const auto& [name, value] : variables_) {
     const std::string mark = "%" + name + "%";
-    for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) text.replace(at, mark.size(), value);
+    for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
+      text.replace(at, mark.size(), value);
   }
   return text;
 }
@@ -127,7 +130,8 @@ Player::Problem Player::weir(const Step& step) {
 
 Player::Problem Player::parallel(const Step& step) {
   std::vector<std::unique_ptr<Process>> processes;
-  for (const auto& inner : step.inner) processes.push_back(Process::start(command(inner.rest), place_.folder(), environment_));
+  for (const auto& inner : step.inner)
+    processes.push_back(Process::start(command(inner.rest), place_.folder(), environment_));
   out_.clear();
   err_.clear();
   seen_ = {};
@@ -136,7 +140,8 @@ Player::Problem Player::parallel(const Step& step) {
     const int code = processes[i]->wait(kLimit);
     out_ += processes[i]->out();
     err_ += processes[i]->err();
-    if (auto problem = check_exit(step.inner[i], code); problem && !first) first = "  weir " + step.inner[i].rest + "\n" + *problem;
+    if (auto problem = check_exit(step.inner[i], code); problem && !first)
+      first = "  weir " + step.inner[i].rest + "\n" + *problem;
   }
   return first;
 }
@@ -158,12 +163,14 @@ Player::Problem Player::wait(const Step& step) {
 }
 
 Player::Problem Player::signal(const Step& step) {
-  static const std::map<std::string, int> numbers = {{"INT", SIGINT}, {"TERM", SIGTERM}, {"KILL", SIGKILL}, {"STOP", SIGSTOP}, {"CONT", SIGCONT}};
+  static const std::map<std::string, int> numbers = {
+      {"INT", SIGINT}, {"TERM", SIGTERM}, {"KILL", SIGKILL}, {"STOP", SIGSTOP}, {"CONT", SIGCONT}};
   if (background_ == nullptr) return "  nothing was started\n";
   const auto word = step.rest.substr(0, step.rest.find(' '));
   const auto number = numbers.find(word);
   if (number == numbers.end()) return "  no such signal\n";
-  if (const auto at = step.rest.find(" after "); at != std::string::npos && !background_->wait_for(step.rest.substr(at + 7), std::chrono::seconds(60))) {
+  if (const auto at = step.rest.find(" after ");
+      at != std::string::npos && !background_->wait_for(step.rest.substr(at + 7), std::chrono::seconds(60))) {
     err_ = background_->err();
     return "  the text did not come within 60 s\n";
   }
@@ -191,7 +198,8 @@ Player::Problem Player::compare_rows(const Step& step, const std::vector<std::st
 }
 
 std::string Player::normalised(std::string text) const {
-  for (auto at = text.find(place_.folder()); at != std::string::npos; at = text.find(place_.folder(), at)) text.replace(at, place_.folder().size(), "$ROOT");
+  for (auto at = text.find(place_.folder()); at != std::string::npos; at = text.find(place_.folder(), at))
+    text.replace(at, place_.folder().size(), "$ROOT");
   static const std::vector<std::pair<std::regex, std::string>> forms = {
       {std::regex(R"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)?)"), "$$TIME"},
       {std::regex(R"(\b\d+(\.\d+)? ?(ms|s)\b)"), "$$TIME"},
@@ -217,7 +225,8 @@ Player::Problem Player::shown(const Step& step, bool wanted) {
     }
   }
   if (!wanted) return std::nullopt;
-  return "  expected this text (from line " + std::to_string(seen_[0] + 1) + " of stdout or line " + std::to_string(seen_[1] + 1) + " of stderr on)\n";
+  return "  expected this text (from line " + std::to_string(seen_[0] + 1) + " of stdout or line " +
+         std::to_string(seen_[1] + 1) + " of stderr on)\n";
 }
 
 Player::Problem Player::same_output(const Step& step) {
@@ -226,7 +235,8 @@ Player::Problem Player::same_output(const Step& step) {
   const std::string got = normalised(out_ + err_);
   if (got == expected->second) return std::nullopt;
   if (!tools_.rewrite) return "  expected:\n" + joined(lines_of(expected->second)) + "  got:\n" + joined(lines_of(got));
-  return rewrite_section(scenario_.path, "expected/" + step.rest, got) ? std::nullopt : Problem("  the section cannot be rewritten\n");
+  return rewrite_section(scenario_.path, "expected/" + step.rest, got) ? std::nullopt
+                                                                       : Problem("  the section cannot be rewritten\n");
 }
 
 std::optional<nlohmann::ordered_json> Player::value_at(const std::string& path, std::string& problem) const {

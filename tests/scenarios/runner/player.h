@@ -20,7 +20,8 @@ struct Tools {
 
 class Player {
  public:
-  Player(const Scenario& scenario, Place& place, const Tools& tools) : scenario_(scenario), place_(place), tools_(tools) {}
+  Player(const Scenario& scenario, Place& place, const Tools& tools)
+      : scenario_(scenario), place_(place), tools_(tools) {}
 
   /// Nothing if all went as written; otherwise the step, what was expected and what was got.
   std::optional<std::string> play();

@@ -1,4 +1,5 @@
-// A child process whose output is read while it runs, so that a step can wait for a text, send a signal, or run two at once.
+// A child process whose output is read while it runs, so that a step can wait for a text, send a signal, or run two at
+// once.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +22,8 @@ class Process {
   /// Kills what still runs.
   ~Process();
 
-  /// Waits for the end and returns the exit code, 128 + n for a signal. After `limit` the process is killed and -1 returned.
+  /// Waits for the end and returns the exit code, 128 + n for a signal. After `limit` the process is killed and -1
+  /// returned.
   int wait(std::chrono::seconds limit);
   void signal(int number) const;
   pid_t pid() const { return pid_; }

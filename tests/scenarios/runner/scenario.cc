@@ -9,8 +9,9 @@ namespace weir::scenario {
 namespace {
 
 const std::set<std::string>& step_words() {
-  static const std::set<std::string> words = {"weir", "start", "wait",   "signal", "sleep", "write", "append", "remove", "env",
-                                              "sql",  "json",  "files", "let",    "parallel", "?",   "!",      "is"};
+  static const std::set<std::string> words = {"weir",   "start",    "wait", "signal", "sleep", "write",
+                                              "append", "remove",   "env",  "sql",    "json",  "files",
+                                              "let",    "parallel", "?",    "!",      "is"};
   return words;
 }
 
@@ -42,7 +43,8 @@ Step parse_step(const std::string& line, std::size_t number) {
 }
 
 /// Adds one line of the steps to the list that is open: the outer one or that of a parallel block.
-bool add_line(const std::string& raw, std::size_t number, std::vector<Step>& steps, bool& in_parallel, std::string& problem) {
+bool add_line(const std::string& raw, std::size_t number, std::vector<Step>& steps, bool& in_parallel,
+              std::string& problem) {
   const std::string line = trim(raw);
   if (line.empty() || line.starts_with("# ") || line == "#") return true;
   if (in_parallel && line == "}") {

@@ -87,7 +87,8 @@ std::optional<Json> find_value(const Json& document, const std::string& path) {
       const Json* found = nullptr;
       if (const auto equals = inside.find('='); equals != std::string::npos) {
         for (const auto& element : *at)
-          if (const auto field = element.find(inside.substr(0, equals)); field != element.end() && field->is_string() && *field == inside.substr(equals + 1))
+          if (const auto field = element.find(inside.substr(0, equals));
+              field != element.end() && field->is_string() && *field == inside.substr(equals + 1))
             found = &element;
       } else if (std::stoul(inside) < at->size()) {
         found = &(*at)[std::stoul(inside)];
@@ -120,7 +121,8 @@ bool rewrite_section(const std::string& path, const std::string& section, const 
   return out.good();
 }
 
-std::optional<std::vector<std::string>> ForeignWriter::run(const std::string& lake, const std::string& statements, std::string& problem) const {
+std::optional<std::vector<std::string>> ForeignWriter::run(const std::string& lake, const std::string& statements,
+                                                           std::string& problem) const {
   const auto database = duck::Database::open({.extension_folder = extension_folder, .threads = 1});
   if (!database) {
     problem = database.error().message;
@@ -138,10 +140,12 @@ std::optional<std::vector<std::string>> ForeignWriter::run(const std::string& la
   std::error_code ignored;  // the attachment says what is wrong
   std::filesystem::create_directories(data, ignored);
   const bool exists = place.lake_exists(lake);
-  auto attached = exists ? connection->execute(duck::Sql("ATTACH {} AS {} (CREATE_IF_NOT_EXISTS false)", duck::Literal(place.attach_target(lake)), alias))
+  auto attached = exists ? connection->execute(duck::Sql("ATTACH {} AS {} (CREATE_IF_NOT_EXISTS false)",
+                                                         duck::Literal(place.attach_target(lake)), alias))
                          : tl::unexpected(duck::Failure{});
   if (!attached)
-    attached = connection->execute(duck::Sql("ATTACH {} AS {} (DATA_PATH {})", duck::Literal(place.attach_target(lake)), alias, duck::Literal(data)));
+    attached = connection->execute(duck::Sql("ATTACH {} AS {} (DATA_PATH {})", duck::Literal(place.attach_target(lake)),
+                                             alias, duck::Literal(data)));
   if (!attached) {
     problem = attached.error().message;
     return std::nullopt;
@@ -156,7 +160,8 @@ std::optional<std::vector<std::string>> ForeignWriter::run(const std::string& la
   for (std::size_t row = 0; row < result->size(); ++row) {
     std::string line;
     for (std::size_t column = 0; column < result->columns().size(); ++column)
-      line += (column == 0 ? "" : ",") + (result->is_null(row, column) ? std::string("NULL") : quoted(result->text(row, column)));
+      line += (column == 0 ? "" : ",") +
+              (result->is_null(row, column) ? std::string("NULL") : quoted(result->text(row, column)));
     rows.push_back(line);
   }
   return rows;

@@ -43,18 +43,22 @@ class Bench : public ::testing::Test {
                          .columns = columns,
                          .partition = partition_,
                          .custom_tests = custom_,
-                         .resolve = [](const Asset& asset) -> Result<duck::Sql> { return duck::Sql("{}", duck::TableName{"", asset.schema, asset.name}); },
+                         .resolve = [](const Asset& asset) -> Result<duck::Sql> {
+                           return duck::Sql("{}", duck::TableName{"", asset.schema, asset.name});
+                         },
                          .setup = setup_,
                          .samples = samples_,
                          .private_columns = private_};
-    auto result = audit(*clean_, [this]() -> Result<duck::Connection> { return *database_->connect(); }, request);
+    auto result = audit(
+        *clean_, [this]() -> Result<duck::Connection> { return *database_->connect(); }, request);
     EXPECT_TRUE(result.has_value());
     return result ? *result : std::vector<Verdict>{};
   }
   Verdict verdict(weir::Test one) { return verdicts({std::move(one)}).at(0); }
 
   void add_custom(const std::string& path, const std::string& text) {
-    CustomTest made{.path = path, .source = std::make_shared<Source>(Source{.path = path, .text = text, .hash = ""}), .script = {}};
+    CustomTest made{
+        .path = path, .source = std::make_shared<Source>(Source{.path = path, .text = text, .hash = ""}), .script = {}};
     made.script = *parse::parse_script(*clean_, text, path);
     custom_.push_back(std::move(made));
   }

@@ -163,7 +163,8 @@ TEST_F(Bench, ATestThatErrorsBlocksAndLeavesItsNeighboursTheirVerdicts) {
 
 TEST_F(Bench, APredicateCannotLeaveItsBrackets) {
   table("SELECT 1 AS v");
-  for (const char* text : {"1) FROM orders WHERE (1", "true)] FROM orders WHERE [(true", "true; DROP TABLE orders", "true), (false", "true /*"}) {
+  for (const char* text : {"1) FROM orders WHERE (1", "true)] FROM orders WHERE [(true", "true; DROP TABLE orders",
+                           "true), (false", "true /*"}) {
     auto holds = test(TestKind::Expression);
     holds.text = text;
     EXPECT_EQ(verdict(holds).status, Status::Error) << text;

@@ -7,8 +7,10 @@ using Status = Verdict::Status;
 
 TEST_F(Bench, ACustomTestReadsTheSliceUnderEveryAliasAndSpelling) {
   table("SELECT * FROM (VALUES (1, -1), (2, 5)) t(id, amount)");
-  for (const char* text : {"SELECT * FROM _wm_target.orders WHERE amount < 0", "SELECT _wm_target.orders.id FROM _WM_TARGET.Orders WHERE orders.amount < 0;",
-                           "FROM weir_target.orders o WHERE o.amount < 0", "SELECT * FROM _wm_target.orders WHERE amount < 0 -- done"}) {
+  for (const char* text :
+       {"SELECT * FROM _wm_target.orders WHERE amount < 0",
+        "SELECT _wm_target.orders.id FROM _WM_TARGET.Orders WHERE orders.amount < 0;",
+        "FROM weir_target.orders o WHERE o.amount < 0", "SELECT * FROM _wm_target.orders WHERE amount < 0 -- done"}) {
     const auto got = custom(text);
     EXPECT_EQ(got.status, Status::Failed) << text << got.error;
     EXPECT_EQ(got.violating, 1) << text;
@@ -18,11 +20,12 @@ TEST_F(Bench, ACustomTestReadsTheSliceUnderEveryAliasAndSpelling) {
 
 TEST_F(Bench, EachBreachOfTheContractIsNamedWithAnExample) {
   table("SELECT 1 AS id");
-  const std::pair<const char*, const char*> breaches[] = {{"-- nothing", "is empty"},
-                                                          {"SELECT 1 FROM _wm_target.orders; SELECT 2", "has 2 statements"},
-                                                          {"DELETE FROM _wm_target.orders", "is no SELECT"},
-                                                          {"SELECT * FROM orders", "never reads _wm_target"},
-                                                          {"SELECT * FROM _wm_target.others", "does not write"}};
+  const std::pair<const char*, const char*> breaches[] = {
+      {"-- nothing", "is empty"},
+      {"SELECT 1 FROM _wm_target.orders; SELECT 2", "has 2 statements"},
+      {"DELETE FROM _wm_target.orders", "is no SELECT"},
+      {"SELECT * FROM orders", "never reads _wm_target"},
+      {"SELECT * FROM _wm_target.others", "does not write"}};
   for (const auto& [text, words] : breaches) {
     const auto got = custom(text);
     EXPECT_EQ(got.status, Status::Error) << text;
@@ -48,7 +51,8 @@ TEST_F(Bench, OtherTablesAreReadThroughTheModelsAliases) {
   attach.attach_uri = "ducklake://main";
   attach.alias = "dl";
   model_.script.statements.push_back(attach);
-  const auto got = custom("SELECT * FROM _wm_target.orders o WHERE NOT EXISTS (SELECT 1 FROM dl.dim WHERE dl.dim.id = o.id)");
+  const auto got =
+      custom("SELECT * FROM _wm_target.orders o WHERE NOT EXISTS (SELECT 1 FROM dl.dim WHERE dl.dim.id = o.id)");
   EXPECT_EQ(got.status, Status::Failed) << got.error;
   EXPECT_EQ(got.violating, 1);
 }

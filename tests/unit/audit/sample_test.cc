@@ -16,7 +16,8 @@ TEST_F(Bench, ASampleHoldsTwentyRowsInTheOrderOfTheKey) {
 
 TEST_F(Bench, WithoutAKeyAllColumnsOrderASample) {
   table("SELECT unnest([3, 1, 2]) AS a, NULL::INT AS v");
-  EXPECT_EQ(verdict(test(TestKind::NotNull, {"v"})).sample_json, R"([{"a":1,"v":null},{"a":2,"v":null},{"a":3,"v":null}])");
+  EXPECT_EQ(verdict(test(TestKind::NotNull, {"v"})).sample_json,
+            R"([{"a":1,"v":null},{"a":2,"v":null},{"a":3,"v":null}])");
 }
 
 TEST_F(Bench, ASampleOverTheCapIsLeftOutWhole) {
@@ -29,7 +30,8 @@ TEST_F(Bench, ASampleOverTheCapIsLeftOutWhole) {
 TEST_F(Bench, PrivateColumnsAreHiddenAndSamplesCanBeOff) {
   table("SELECT unnest(['a', 'a']) AS email, NULL::INT AS v");
   private_ = {"Email"};
-  EXPECT_EQ(verdict(test(TestKind::NotNull, {"v"})).sample_json, R"([{"email":"•••","v":null},{"email":"•••","v":null}])");
+  EXPECT_EQ(verdict(test(TestKind::NotNull, {"v"})).sample_json,
+            R"([{"email":"•••","v":null},{"email":"•••","v":null}])");
   EXPECT_EQ(verdict(test(TestKind::Unique, {"email"})).sample_json, R"([{"value":"•••","count":2}])");
   samples_ = false;
   EXPECT_EQ(verdict(test(TestKind::NotNull, {"v"})).sample_json, "");

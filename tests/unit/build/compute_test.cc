@@ -12,7 +12,8 @@ TEST_F(Compute, SmallResultIsATableThatOthersSee) {
   const auto stage = compute_now("SELECT 1 AS id, 'x' AS v UNION ALL SELECT 2, NULL");
   ASSERT_TRUE(stage.has_value());
   EXPECT_TRUE(stage->files.empty());
-  EXPECT_EQ(one(duck::Sql("SELECT string_agg(id || coalesce(v, '-'), ' ' ORDER BY id) FROM {}", stage->relation)), "1x 2-");
+  EXPECT_EQ(one(duck::Sql("SELECT string_agg(id || coalesce(v, '-'), ' ' ORDER BY id) FROM {}", stage->relation)),
+            "1x 2-");
   EXPECT_EQ(stage->content.rows, 2);
   EXPECT_EQ(stage->content.columns.at("v").nulls, 1);
   EXPECT_EQ(stage->content.columns.at("id").maximum, "2");
@@ -61,7 +62,8 @@ TEST_F(Compute, EngineErrorLandsOnTheUsersText) {
 
 TEST_F(Compute, ErrorsWithoutAPlaceNameTheCommandThatShowsTheStatement) {
   model_of("SELECT 1");
-  const auto found = explain({duck::FailureType::Binder, "no", std::nullopt}, model, parse::Spliced::make("x", {0, 1}, {}));
+  const auto found =
+      explain({duck::FailureType::Binder, "no", std::nullopt}, model, parse::Spliced::make("x", {0, 1}, {}));
   EXPECT_EQ(found.code, Code::W4001);
   EXPECT_NE(found.hint.find("weir show --sql"), std::string::npos);
 }
@@ -69,7 +71,8 @@ TEST_F(Compute, ErrorsWithoutAPlaceNameTheCommandThatShowsTheStatement) {
 TEST_F(Compute, OutOfMemoryNamesTheSetting) {
   run("SET memory_limit = '20MB'");
   run("SET temp_directory = ''");
-  ASSERT_EQ(codes_of("SELECT a.range AS a, list(b.range) AS b FROM range(3000) AS a, range(3000) AS b GROUP BY 1"), "W4002");
+  ASSERT_EQ(codes_of("SELECT a.range AS a, list(b.range) AS b FROM range(3000) AS a, range(3000) AS b GROUP BY 1"),
+            "W4002");
   EXPECT_NE(last[0].hint.find("memory:"), std::string::npos);
 }
 
@@ -104,7 +107,8 @@ TEST_F(Compute, TypesThatALakeCannotHoldAreRefusedBeforeAnythingRuns) {
 TEST_F(Compute, CollationOfAColumnIsRefusedAndOfAComparisonIsNot) {
   EXPECT_EQ(codes_of("SELECT x COLLATE NOCASE AS c FROM (SELECT range::VARCHAR AS x FROM range(3))"), "W4101");
   EXPECT_EQ(codes_of("SELECT x AS c FROM (SELECT range::VARCHAR AS x FROM range(3)) ORDER BY x COLLATE NOCASE"), "");
-  EXPECT_EQ(codes_of("SELECT decode(encode(x COLLATE NOCASE)) AS c FROM (SELECT range::VARCHAR AS x FROM range(3))"), "");
+  EXPECT_EQ(codes_of("SELECT decode(encode(x COLLATE NOCASE)) AS c FROM (SELECT range::VARCHAR AS x FROM range(3))"),
+            "");
 }
 
 TEST_F(Compute, HugeIntegersOfANewTableBecomeDecimalsAndItIsSaid) {
@@ -173,7 +177,9 @@ TEST_F(Compute, HistoryColumnsMayNotBeProjected) {
 }
 
 TEST_F(Compute, ValuesAreBroughtToTheTargetsTypesWhereTheySurvive) {
-  target_of({{.name = "Id", .type = "INTEGER"}, {.name = "amount", .type = "DECIMAL(10,2)"}, {.name = "t", .type = "VARCHAR"}});
+  target_of({{.name = "Id", .type = "INTEGER"},
+             {.name = "amount", .type = "DECIMAL(10,2)"},
+             {.name = "t", .type = "VARCHAR"}});
   const auto stage = compute_now("SELECT 7::BIGINT::VARCHAR AS id, 1.5::DOUBLE AS amount, 3 AS t");
   ASSERT_TRUE(stage.has_value()) << stage.error()[0].message;
   EXPECT_EQ(stage->columns[0].name, "Id");
@@ -235,7 +241,9 @@ TEST_F(Compute, DriftUnderFailListsEverythingAndComputesNothing) {
   target_of({{.name = "a", .type = "INTEGER"}, {.name = "b", .type = "DATE"}});
   model.on_schema_change = SchemaChange::Fail;
   ASSERT_EQ(codes_of("SELECT nextval('_weir_stage.main.calls') AS a, now()::DATE AS c"), "W4201");
-  for (const char* part : {"added c DATE", "removed b DATE", "retyped a from INTEGER to BIGINT", "b looks renamed to c"}) EXPECT_NE(last[0].message.find(part), std::string::npos) << last[0].message;
+  for (const char* part :
+       {"added c DATE", "removed b DATE", "retyped a from INTEGER to BIGINT", "b looks renamed to c"})
+    EXPECT_NE(last[0].message.find(part), std::string::npos) << last[0].message;
   EXPECT_EQ(one("SELECT nextval('_weir_stage.main.calls')"), "1");
 }
 
@@ -262,7 +270,10 @@ TEST_F(Compute, ColumnsThatTheStrategyKeepsAreNoDrift) {
   EXPECT_FALSE(partitioned->drift.any());
   model.partitioning.reset();
   model.strategy = Strategy::History;
-  target_of({{.name = "a", .type = "INTEGER"}, {.name = "valid_from", .type = "TIMESTAMP"}, {.name = "valid_to", .type = "TIMESTAMP"}, {.name = "is_current", .type = "BOOLEAN"}});
+  target_of({{.name = "a", .type = "INTEGER"},
+             {.name = "valid_from", .type = "TIMESTAMP"},
+             {.name = "valid_to", .type = "TIMESTAMP"},
+             {.name = "is_current", .type = "BOOLEAN"}});
   const auto history = compute_now("SELECT 1 AS a");
   ASSERT_TRUE(history.has_value());
   EXPECT_FALSE(history->drift.any());

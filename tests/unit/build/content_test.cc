@@ -64,11 +64,14 @@ TEST_F(ContentSums, AreThoseOfAMultisetOfRows) {
     SCOPED_TRACE(round);
     std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(2 + pick(8)));
     for (auto& row : rows) {
-      row = {pick(4) == 0 ? "NULL" : std::to_string(pick(3)), texts[static_cast<std::size_t>(pick(7))], pick(3) == 0 ? "NULL" : std::to_string(pick(3)) + ".5::DOUBLE", "[" + std::to_string(pick(3)) + "]"};
+      row = {pick(4) == 0 ? "NULL" : std::to_string(pick(3)), texts[static_cast<std::size_t>(pick(7))],
+             pick(3) == 0 ? "NULL" : std::to_string(pick(3)) + ".5::DOUBLE", "[" + std::to_string(pick(3)) + "]"};
     }
     const auto query_of = [&](const auto& values) {
       std::string text = "SELECT a::INTEGER AS a, b::VARCHAR AS b, c::DOUBLE AS c, d FROM (VALUES ";
-      for (std::size_t i = 0; i < values.size(); ++i) text += (i > 0 ? ", (" : "(") + values[i][0] + ", " + values[i][1] + ", " + values[i][2] + ", " + values[i][3] + ")";
+      for (std::size_t i = 0; i < values.size(); ++i)
+        text += (i > 0 ? ", (" : "(") + values[i][0] + ", " + values[i][1] + ", " + values[i][2] + ", " + values[i][3] +
+                ")";
       return text + ") AS t(a, b, c, d)";
     };
     const Content before = sums_of(query_of(rows));

@@ -23,14 +23,19 @@ class Files : public Slice {
     return found;
   }
   void add(const Stage& stage) {
-    for (const auto& file : stage.files) run(duck::Sql("CALL ducklake_add_data_files('lake', 't', {}, hive_partitioning => {})", duck::Literal(file), duck::Literal(!stage.partition.empty())));
+    for (const auto& file : stage.files)
+      run(duck::Sql("CALL ducklake_add_data_files('lake', 't', {}, hive_partitioning => {})", duck::Literal(file),
+                    duck::Literal(!stage.partition.empty())));
   }
 };
 
 constexpr const char* kEveryType =
-    "SELECT range::INTEGER AS i, range::UBIGINT AS ub, (range / 4)::DECIMAL(38,10) AS d, (range / 3)::DOUBLE AS f, 'v' || range AS v, DATE '2020-01-01' + (range % 100)::INTEGER AS dt, "
-    "TIMESTAMP '2020-01-01 00:00:00.123456' AS ts, '2020-01-01 00:00:01'::TIMESTAMP_S AS tss, '2020-01-01 00:00:01.5'::TIMESTAMP_MS AS tms, '2020-01-01 00:00:00.123456789'::TIMESTAMP_NS AS tns, "
-    "'2020-01-01 00:00:00+00'::TIMESTAMPTZ AS tz, TIME '10:00:00' AS t, true AS b, 'x'::BLOB AS bl, '{\"a\": 1}'::JSON AS j, [range, NULL] AS l, {'a b': range, 'q': ['x']} AS s, MAP {'k': range} AS m, "
+    "SELECT range::INTEGER AS i, range::UBIGINT AS ub, (range / 4)::DECIMAL(38,10) AS d, (range / 3)::DOUBLE AS f, 'v' "
+    "|| range AS v, DATE '2020-01-01' + (range % 100)::INTEGER AS dt, "
+    "TIMESTAMP '2020-01-01 00:00:00.123456' AS ts, '2020-01-01 00:00:01'::TIMESTAMP_S AS tss, '2020-01-01 "
+    "00:00:01.5'::TIMESTAMP_MS AS tms, '2020-01-01 00:00:00.123456789'::TIMESTAMP_NS AS tns, "
+    "'2020-01-01 00:00:00+00'::TIMESTAMPTZ AS tz, TIME '10:00:00' AS t, true AS b, 'x'::BLOB AS bl, '{\"a\": 1}'::JSON "
+    "AS j, [range, NULL] AS l, {'a b': range, 'q': ['x']} AS s, MAP {'k': range} AS m, "
     "CASE WHEN range % 2 = 0 THEN range END AS half, NULL::VARCHAR AS n, sum(range) OVER () AS h FROM range(120000)";
 
 TEST_F(Files, LargeReplaceIsFilesInTheTablesFolderThatTheLakeTakes) {
@@ -46,12 +51,15 @@ TEST_F(Files, LargeReplaceIsFilesInTheTablesFolderThatTheLakeTakes) {
   EXPECT_GT(stage->bytes, 0);
 
   std::vector<duck::Sql> columns;
-  for (const auto& column : stage->columns) columns.emplace_back("{} {}", duck::Identifier(column.name), duck::Sql::verbatim(column.type));
+  for (const auto& column : stage->columns)
+    columns.emplace_back("{} {}", duck::Identifier(column.name), duck::Sql::verbatim(column.type));
   run(duck::Sql("CREATE TABLE lake.t ({})", duck::Sql::join(columns, ", ")));
   add(*stage);
   EXPECT_EQ(one("SELECT count(*) FROM lake.t"), "120000");
   EXPECT_EQ(one(duck::Sql("SELECT count(*) FROM (FROM lake.t EXCEPT ALL FROM {})", stage->relation)), "0");
-  EXPECT_EQ(one(duck::Sql("SELECT count(*) FROM (FROM {} EXCEPT ALL ({}))", stage->relation, duck::Sql::verbatim(kEveryType))), "0");
+  EXPECT_EQ(one(duck::Sql("SELECT count(*) FROM (FROM {} EXCEPT ALL ({}))", stage->relation,
+                          duck::Sql::verbatim(kEveryType))),
+            "0");
 }
 
 TEST_F(Files, MemoryAndFilesAddUpTheSame) {
@@ -75,7 +83,8 @@ TEST_F(Files, PartitionSlicesLieBelowTheirHiveFolderWithTheColumnInside) {
   const auto stage = compute_now("SELECT range AS id FROM range(150000)", value);
   ASSERT_TRUE(stage.has_value()) << stage.error()[0].message;
   ASSERT_FALSE(stage->files.empty());
-  EXPECT_TRUE(stage->files[0].starts_with(target.folder + "_wm_partition=a%2Fb%20%27c%27%25%C3%A9%3D../weir-RUN-7-")) << stage->files[0];
+  EXPECT_TRUE(stage->files[0].starts_with(target.folder + "_wm_partition=a%2Fb%20%27c%27%25%C3%A9%3D../weir-RUN-7-"))
+      << stage->files[0];
   run("CREATE TABLE lake.t (id BIGINT, _wm_partition VARCHAR)");
   run("ALTER TABLE lake.t SET PARTITIONED BY (_wm_partition)");
   add(*stage);
@@ -134,7 +143,8 @@ TEST_F(Files, NoRowsLeaveNoFile) {
 }
 
 TEST_F(Files, AFailedWriteLeavesNoFile) {
-  EXPECT_EQ(codes_of("SELECT CASE WHEN range = 499999 THEN error('late') ELSE range END AS id FROM range(500000)"), "W4001");
+  EXPECT_EQ(codes_of("SELECT CASE WHEN range = 499999 THEN error('late') ELSE range END AS id FROM range(500000)"),
+            "W4001");
   EXPECT_TRUE(parquet_files().empty());
 }
 

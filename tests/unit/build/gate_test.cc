@@ -46,7 +46,9 @@ TEST_F(Gate, MaintenanceOfALakeIsRefusedAndBindingItRunsNothing) {
   run("INSERT INTO lake.t SELECT 2");
   run("DROP TABLE lake.t");
   run("CALL ducklake_expire_snapshots('lake', older_than => now())");
-  const auto files = [&] { return one(duck::Sql("SELECT count(*) FROM glob({})", duck::Literal(folder_ + "/data/**/*.parquet"))); };
+  const auto files = [&] {
+    return one(duck::Sql("SELECT count(*) FROM glob({})", duck::Literal(folder_ + "/data/**/*.parquet")));
+  };
   const std::string before = files();
   ASSERT_NE(before, "0");
   EXPECT_EQ(judged("FROM ducklake_cleanup_old_files('lake', cleanup_all => true)"), "W4003");
@@ -63,7 +65,9 @@ TEST_F(Gate, WhatCannotBeBoundMayNotHideCalls) {
   EXPECT_EQ(judged(query, {{.name = "query_table", .is_table_function = true}}), "W4003");
   EXPECT_EQ(judged(query, {{.name = "m", .catalog = "lake"}}), "W4003");
   EXPECT_EQ(judged(query, {{.name = "duckdb_databases", .is_table_function = true}}), "W4003");
-  EXPECT_EQ(judged("SELECT upper(a) AS a FROM read_csv('" + folder_ + "/x.csv')", {{.name = "read_csv", .is_table_function = true}, {.name = "upper"}}), "unknown");
+  EXPECT_EQ(judged("SELECT upper(a) AS a FROM read_csv('" + folder_ + "/x.csv')",
+                   {{.name = "read_csv", .is_table_function = true}, {.name = "upper"}}),
+            "unknown");
   EXPECT_EQ(judged(query), "W4003");
 }
 
@@ -85,7 +89,8 @@ TEST_F(Gate, AttachmentsThatWriteAndCatalogFilesAreReachedByNoDetour) {
   run("CREATE TABLE _weir_w_x_0123456789abcdef.t AS SELECT 1 AS a");
   EXPECT_EQ(judged("FROM query('FROM _weir_w_x_0123456789abcdef.main.t')"), "W4003");
   EXPECT_EQ(judged("FROM query_table('_weir_w_x_0123456789abcdef.main.t')"), "W4003");
-  run(duck::Sql("CREATE MACRO peek() AS TABLE FROM sqlite_scan({}, 'ducklake_table')", duck::Literal(folder_ + "/catalog.db")));
+  run(duck::Sql("CREATE MACRO peek() AS TABLE FROM sqlite_scan({}, 'ducklake_table')",
+                duck::Literal(folder_ + "/catalog.db")));
   EXPECT_EQ(judged("FROM peek()"), "W4003");
   EXPECT_EQ(judged("FROM lake.main.t"), "");
 }
@@ -93,7 +98,8 @@ TEST_F(Gate, AttachmentsThatWriteAndCatalogFilesAreReachedByNoDetour) {
 TEST_F(Gate, AViewOverCsvHidesNothing) {
   run(duck::Sql("COPY (SELECT 1 AS a) TO {} (FORMAT csv)", duck::Literal(folder_ + "/x.csv")));
   run(duck::Sql("CREATE VIEW plain AS FROM read_csv({})", duck::Literal(folder_ + "/x.csv")));
-  run(duck::Sql("CREATE VIEW hiding AS SELECT a, database_name FROM read_csv({}), duckdb_databases()", duck::Literal(folder_ + "/x.csv")));
+  run(duck::Sql("CREATE VIEW hiding AS SELECT a, database_name FROM read_csv({}), duckdb_databases()",
+                duck::Literal(folder_ + "/x.csv")));
   EXPECT_EQ(judged("FROM plain"), "unknown");
   EXPECT_EQ(judged("FROM hiding"), "W4003");
   EXPECT_EQ(judged("SELECT a FROM plain WHERE a IN (SELECT a FROM hiding)"), "W4003");
@@ -105,12 +111,16 @@ TEST_F(Gate, TablesOfAnUnplannablePivotAreLookedAtOneByOne) {
   for (const auto& [table, expected] : {std::pair{"listing", false}, std::pair{"harmless", true}}) {
     model_of(std::string("PIVOT ") + table + " ON database_name USING sum(n)");
     parse::TableReference reference;
-    reference.span = {model.result().span.begin + 6, model.result().span.begin + 6 + static_cast<std::uint32_t>(std::string(table).size())};
+    reference.span = {model.result().span.begin + 6,
+                      model.result().span.begin + 6 + static_cast<std::uint32_t>(std::string(table).size())};
     reference.parts = {table};
     model.script.statements.back().tables = {reference};
     BoundPlan plan;
     const auto sql = parse::Spliced::make(model.source->text, model.result().span, {});
-    EXPECT_EQ(pass_gate(*clean_, sql.sql(), sql, {.path = "m", .statement = model.result(), .macros = {}}, plan).has_value(), expected) << table;
+    EXPECT_EQ(
+        pass_gate(*clean_, sql.sql(), sql, {.path = "m", .statement = model.result(), .macros = {}}, plan).has_value(),
+        expected)
+        << table;
   }
 }
 

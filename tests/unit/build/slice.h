@@ -1,8 +1,9 @@
-// A slice to compute in a test: a model made of a text, an instance with a memory database for stages, and a real lake in a folder.
+// A slice to compute in a test: a model made of a text, an instance with a memory database for stages, and a real lake
+// in a folder.
 #pragma once
 
-#include <filesystem>
 #include <gtest/gtest.h>
+#include <filesystem>
 
 #include "build/stage.h"
 
@@ -35,7 +36,8 @@ class Slice : public ::testing::Test {
   void attach_lake() {
     ASSERT_TRUE(database_->load("ducklake").has_value());
     ASSERT_TRUE(database_->load("sqlite_scanner").has_value());
-    run(duck::Sql("ATTACH {} AS lake (DATA_PATH {}, METADATA_CATALOG 'meta', DATA_INLINING_ROW_LIMIT 0)", duck::Literal("ducklake:sqlite:" + folder_ + "/catalog.db"), duck::Literal(folder_ + "/data/")));
+    run(duck::Sql("ATTACH {} AS lake (DATA_PATH {}, METADATA_CATALOG 'meta', DATA_INLINING_ROW_LIMIT 0)",
+                  duck::Literal("ducklake:sqlite:" + folder_ + "/catalog.db"), duck::Literal(folder_ + "/data/")));
   }
 
   void run(const duck::Sql& sql) {
@@ -72,7 +74,17 @@ class Slice : public ::testing::Test {
   }
 
   StageRequest request_of(const std::string& partition = "") {
-    return {.model = model, .partition = partition, .run = "RUN", .step = 7, .setup = setup, .query = parse::Spliced::make(model.source->text, model.result().span, {}), .target = target, .lake = lake, .earlier_rows = earlier_rows, .follows_query = follows_query, .scratch_folder = folder_};
+    return {.model = model,
+            .partition = partition,
+            .run = "RUN",
+            .step = 7,
+            .setup = setup,
+            .query = parse::Spliced::make(model.source->text, model.result().span, {}),
+            .target = target,
+            .lake = lake,
+            .earlier_rows = earlier_rows,
+            .follows_query = follows_query,
+            .scratch_folder = folder_};
   }
 
   /// Computes as a step does: in a transaction of its own connection, which then ends so that others see the stage.

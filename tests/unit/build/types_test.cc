@@ -6,12 +6,15 @@ namespace weir::build {
 namespace {
 
 TEST(Types, SpellingIsReadAndWrittenBack) {
-  for (const char* text : {"INTEGER", "DECIMAL(10,2)", "TIMESTAMP WITH TIME ZONE", "INTEGER[]", "INTEGER[3][]", "MAP(VARCHAR, DECIMAL(3,1)[])", "STRUCT(\"a b\" INTEGER, \"c\"\"d\" STRUCT(\"e\" DATE)[])", "\"NULL\""})
+  for (const char* text :
+       {"INTEGER", "DECIMAL(10,2)", "TIMESTAMP WITH TIME ZONE", "INTEGER[]", "INTEGER[3][]",
+        "MAP(VARCHAR, DECIMAL(3,1)[])", "STRUCT(\"a b\" INTEGER, \"c\"\"d\" STRUCT(\"e\" DATE)[])", "\"NULL\""})
     EXPECT_EQ(to_text(parse_type(text)), text);
 }
 
 TEST(Types, WhatALakeCannotHoldIsFoundAtAnyDepthAndACastIsNamed) {
-  for (const char* text : {"TIME_NS", "ENUM", "UNION", "BIT", "BIGNUM", "\"NULL\"", "INTEGER[3]"}) EXPECT_TRUE(refuse(parse_type(text)).has_value()) << text;
+  for (const char* text : {"TIME_NS", "ENUM", "UNION", "BIT", "BIGNUM", "\"NULL\"", "INTEGER[3]"})
+    EXPECT_TRUE(refuse(parse_type(text)).has_value()) << text;
   const auto nested = refuse(parse_type("STRUCT(\"a\" MAP(VARCHAR, ENUM('x)', 'y')), \"b\" INTEGER[2])[]"));
   ASSERT_TRUE(nested.has_value());
   EXPECT_EQ(nested->type, "ENUM");
@@ -19,9 +22,13 @@ TEST(Types, WhatALakeCannotHoldIsFoundAtAnyDepthAndACastIsNamed) {
   EXPECT_FALSE(refuse(parse_type("STRUCT(\"a\" MAP(VARCHAR, TIME))[]")).has_value());
 }
 
-TEST(Types, HugeIntegersBecomeDecimalsInside) { EXPECT_EQ(to_text(without_huge(parse_type("STRUCT(\"a\" HUGEINT[], \"b\" UHUGEINT)"))), "STRUCT(\"a\" DECIMAL(38,0)[], \"b\" DECIMAL(38,0))"); }
+TEST(Types, HugeIntegersBecomeDecimalsInside) {
+  EXPECT_EQ(to_text(without_huge(parse_type("STRUCT(\"a\" HUGEINT[], \"b\" UHUGEINT)"))),
+            "STRUCT(\"a\" DECIMAL(38,0)[], \"b\" DECIMAL(38,0))");
+}
 
-// Every pair that is called lossless is tried on a real lake: it takes the ALTER, and the values that were there come back the same.
+// Every pair that is called lossless is tried on a real lake: it takes the ALTER, and the values that were there come
+// back the same.
 class Widening : public Slice {};
 
 struct Sample {
@@ -75,18 +82,25 @@ TEST_F(Widening, LosslessPairsAreTakenByALakeAndKeepTheirValues) {
       columns.emplace_back("CAST(v AS {}) AS {}", before, duck::Identifier(to.type));
       wider.push_back(&to);
     }
-    run(duck::Sql("CREATE OR REPLACE TABLE lake.w AS SELECT {} FROM (VALUES ({}), ({})) AS x(v)", duck::Sql::join(columns, ", "), duck::Literal(from.lowest), duck::Literal(from.highest)));
+    run(duck::Sql("CREATE OR REPLACE TABLE lake.w AS SELECT {} FROM (VALUES ({}), ({})) AS x(v)",
+                  duck::Sql::join(columns, ", "), duck::Literal(from.lowest), duck::Literal(from.highest)));
     run("BEGIN");
-    for (const Sample* to : wider) run(duck::Sql("ALTER TABLE lake.w ALTER {} SET DATA TYPE {}", duck::Identifier(to->type), duck::Sql::verbatim(to->type)));
+    for (const Sample* to : wider)
+      run(duck::Sql("ALTER TABLE lake.w ALTER {} SET DATA TYPE {}", duck::Identifier(to->type),
+                    duck::Sql::verbatim(to->type)));
     run("COMMIT");
     for (const Sample* to : wider) {
       SCOPED_TRACE(to->type);
       const duck::Identifier column(to->type);
       const auto after = duck::Sql::verbatim(to->type);
-      EXPECT_EQ(one(duck::Sql("SELECT typeof({}) FROM lake.w LIMIT 1", column)), one(duck::Sql("SELECT typeof(CAST(NULL AS {}))", after)));
+      EXPECT_EQ(one(duck::Sql("SELECT typeof({}) FROM lake.w LIMIT 1", column)),
+                one(duck::Sql("SELECT typeof(CAST(NULL AS {}))", after)));
       // Exact: as many values as before, each spelled as the old value is once cast.
-      EXPECT_EQ(one(duck::Sql("SELECT count(DISTINCT {}) FROM lake.w WHERE {} = CAST(v AS {})", column, column, after)), "2");
-      EXPECT_EQ(one(duck::Sql("SELECT count(*) FROM lake.w WHERE CAST({} AS VARCHAR) = CAST(CAST(v AS {}) AS VARCHAR)", column, after)), "2");
+      EXPECT_EQ(one(duck::Sql("SELECT count(DISTINCT {}) FROM lake.w WHERE {} = CAST(v AS {})", column, column, after)),
+                "2");
+      EXPECT_EQ(one(duck::Sql("SELECT count(*) FROM lake.w WHERE CAST({} AS VARCHAR) = CAST(CAST(v AS {}) AS VARCHAR)",
+                              column, after)),
+                "2");
       ++pairs;
     }
   }
@@ -107,7 +121,9 @@ TEST(Types, ChangesThatALakeWouldTakeWithLossAreNoWidening) {
 }
 
 TEST(Drift, ComparesInOrderAndWithoutCase) {
-  const Drift drift = compare_columns({{.name = "id", .type = "INTEGER"}, {.name = "Name", .type = "VARCHAR"}, {.name = "old", .type = "DATE"}}, {{"name", "VARCHAR"}, {"id", "BIGINT"}, {"fresh", "DATE"}});
+  const Drift drift = compare_columns(
+      {{.name = "id", .type = "INTEGER"}, {.name = "Name", .type = "VARCHAR"}, {.name = "old", .type = "DATE"}},
+      {{"name", "VARCHAR"}, {"id", "BIGINT"}, {"fresh", "DATE"}});
   ASSERT_EQ(drift.added.size(), 1U);
   EXPECT_EQ(drift.added[0].name, "fresh");
   ASSERT_EQ(drift.removed.size(), 1U);
@@ -121,9 +137,13 @@ TEST(Drift, ComparesInOrderAndWithoutCase) {
   EXPECT_EQ(drift.likely_rename->first, "old");
 }
 
-TEST(Drift, EqualColumnsAreNone) { EXPECT_FALSE(compare_columns({{.name = "id", .type = "INTEGER"}}, {{"id", "INTEGER"}}).any()); }
+TEST(Drift, EqualColumnsAreNone) {
+  EXPECT_FALSE(compare_columns({{.name = "id", .type = "INTEGER"}}, {{"id", "INTEGER"}}).any());
+}
 
-TEST(Drift, AnotherTypeIsNoRename) { EXPECT_FALSE(compare_columns({{.name = "a", .type = "INTEGER"}}, {{"b", "DATE"}}).likely_rename.has_value()); }
+TEST(Drift, AnotherTypeIsNoRename) {
+  EXPECT_FALSE(compare_columns({{.name = "a", .type = "INTEGER"}}, {{"b", "DATE"}}).likely_rename.has_value());
+}
 
 }  // namespace
 }  // namespace weir::build

@@ -38,7 +38,8 @@ TEST(CommitRecord, SurvivesItsJson) {
 }
 
 TEST(CommitRecord, ForeignTextIsNoRecord) {
-  for (const char* text : {"", "null", "[]", "{}", "{\"weir\": 1}", "{\"weir\": \"0.1", "hello"}) EXPECT_FALSE(CommitRecord::from_json(text).has_value()) << text;
+  for (const char* text : {"", "null", "[]", "{}", "{\"weir\": 1}", "{\"weir\": \"0.1", "hello"})
+    EXPECT_FALSE(CommitRecord::from_json(text).has_value()) << text;
   EXPECT_TRUE(CommitRecord::from_json(R"({"weir":"9","token":5,"steps":[7,{"rows":"x"}],"new":{}})").has_value());
 }
 
@@ -65,7 +66,9 @@ class Committing : public testing::TestWithParam<TestLake::Catalog> {
   std::unique_ptr<TestLake> lake_;
 };
 INSTANTIATE_TEST_SUITE_P(Catalogs, Committing, testing::Values(TestLake::Catalog::Sqlite, TestLake::Catalog::Postgres),
-                         [](const auto& one) { return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres"; });
+                         [](const auto& one) {
+                           return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres";
+                         });
 
 TEST_P(Committing, ReturnsTheVersionThatCarriesTheRecord) {
   const auto version = commit_with("T'1", Sql("CREATE TABLE {} AS SELECT 1 AS a", lake_->main().writable("main", "t")));
@@ -90,8 +93,10 @@ TEST_P(Committing, NothingChangedMakesNoVersion) {
 }
 
 TEST_P(Committing, ATransactionThatFailedInsideIsNotTakenForCommitted) {
-  ASSERT_TRUE(commit_with("T1", Sql("CREATE TABLE {} AS SELECT 1 AS a", lake_->main().writable("main", "t"))).has_value());
-  const auto version = commit_with("T2", Sql("INSERT INTO {} SELECT error('no')::INTEGER FROM range(1)", lake_->main().writable("main", "t")));
+  ASSERT_TRUE(
+      commit_with("T1", Sql("CREATE TABLE {} AS SELECT 1 AS a", lake_->main().writable("main", "t"))).has_value());
+  const auto version = commit_with(
+      "T2", Sql("INSERT INTO {} SELECT error('no')::INTEGER FROM range(1)", lake_->main().writable("main", "t")));
   EXPECT_FALSE(version.has_value() && version->has_value());
   auto connection = lake_->connect();
   EXPECT_EQ(lake_->values(connection, Sql("SELECT count(*) FROM {}", lake_->main().readable("main", "t"))), "1");
@@ -102,7 +107,8 @@ TEST_P(Committing, ForeignCommitMessagesAreNoRecords) {
   for (const char* extra : {"hello", "{\"weir\": 3, \"token\": \"T\"}", "[1]"}) {
     auto transaction = duck::Transaction::begin(connection);
     lake_->run(connection, Sql("CREATE OR REPLACE TABLE {} AS SELECT 1 AS a", lake_->main().writable("main", "t")));
-    lake_->run(connection, Sql("CALL {}.set_commit_message('x', 'y', extra_info => {})", duck::Identifier(lake_->main().writer()), duck::Literal(extra)));
+    lake_->run(connection, Sql("CALL {}.set_commit_message('x', 'y', extra_info => {})",
+                               duck::Identifier(lake_->main().writer()), duck::Literal(extra)));
     ASSERT_TRUE(transaction->commit().has_value());
   }
   EXPECT_TRUE(lake_->main().commits_after(connection, 0)->empty());
@@ -120,7 +126,9 @@ TEST(CommitDeathTest, AnErrorBeforeTheCommitLeavesNothingAndALostReplyIsFoundByT
     (void)connection.execute(Sql("CREATE TABLE {} AS SELECT 1 AS a", lake.main().writable("main", "t")));
     const auto version = commit(connection, lake.main(), std::move(*transaction), record("T1"), "me", "m", 0);
     const auto found = lake.main().version_of_token(connection, "T1", 0);
-    std::fprintf(stderr, "%s %s\n", version.has_value() ? "committed" : std::string(name_of(version.error()[0].code)).c_str(), found->has_value() ? "present" : "absent");
+    std::fprintf(stderr, "%s %s\n",
+                 version.has_value() ? "committed" : std::string(name_of(version.error()[0].code)).c_str(),
+                 found->has_value() ? "present" : "absent");
   };
   EXPECT_EXIT((run_with("before_commit=error"), std::exit(0)), testing::ExitedWithCode(0), "W6007 absent");
   EXPECT_EXIT((run_with("after_commit=error"), std::exit(0)), testing::ExitedWithCode(0), "committed present");

@@ -30,7 +30,9 @@ class OnCatalog : public testing::TestWithParam<TestLake::Catalog> {
   std::unique_ptr<TestLake> lake_;
 };
 INSTANTIATE_TEST_SUITE_P(Catalogs, OnCatalog, testing::Values(TestLake::Catalog::Sqlite, TestLake::Catalog::Postgres),
-                         [](const auto& one) { return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres"; });
+                         [](const auto& one) {
+                           return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres";
+                         });
 
 TEST_P(OnCatalog, ReaderSeesACommitOfTheWriterAtOnceAndNothingBefore) {
   auto writer = lake_->connect();
@@ -52,9 +54,12 @@ TEST_P(OnCatalog, ReaderRefusesWrites) {
 
 TEST_P(OnCatalog, ANewLakeKeepsSmallRowsInFiles) {
   auto connection = lake_->connect();
-  EXPECT_EQ(lake_->values(connection, Sql("SELECT value FROM {} WHERE key = 'data_inlining_row_limit'", lake_->main().metadata("ducklake_metadata"))), "0");
+  EXPECT_EQ(lake_->values(connection, Sql("SELECT value FROM {} WHERE key = 'data_inlining_row_limit'",
+                                          lake_->main().metadata("ducklake_metadata"))),
+            "0");
   lake_->run(connection, Sql("CREATE TABLE {} AS SELECT 1 AS a", lake_->main().writable("main", "t")));
-  EXPECT_EQ(lake_->values(connection, Sql("SELECT record_count FROM {}", lake_->main().metadata("ducklake_data_file"))), "1");
+  EXPECT_EQ(lake_->values(connection, Sql("SELECT record_count FROM {}", lake_->main().metadata("ducklake_data_file"))),
+            "1");
 }
 
 TEST_P(OnCatalog, OneWriteTransactionMayReadStagesAndTheReader) {
@@ -64,8 +69,9 @@ TEST_P(OnCatalog, OneWriteTransactionMayReadStagesAndTheReader) {
   lake_->run(connection, Sql("CREATE TABLE {}.s AS SELECT 2 AS a", Identifier(std::string(kStageDatabase))));
   auto transaction = duck::Transaction::begin(connection);
   ASSERT_TRUE(transaction.has_value());
-  lake_->run(connection, Sql("INSERT INTO {} SELECT a FROM {}.s UNION ALL SELECT a + 10 FROM {}", main.writable("main", "t"),
-                             Identifier(std::string(kStageDatabase)), main.readable("main", "t")));
+  lake_->run(connection,
+             Sql("INSERT INTO {} SELECT a FROM {}.s UNION ALL SELECT a + 10 FROM {}", main.writable("main", "t"),
+                 Identifier(std::string(kStageDatabase)), main.readable("main", "t")));
   ASSERT_TRUE(transaction->commit().has_value());
   EXPECT_EQ(lake_->values(connection, Sql("SELECT a FROM {} ORDER BY a", main.readable("main", "t"))), "1 2 11");
 }
@@ -85,7 +91,10 @@ TEST_P(OnCatalog, CurrentVersionPinsTheTransaction) {
 TEST(Lakes, AReaderOfALakeThatDoesNotExistSeesAnEmptyOneAndMakesNothing) {
   test::TemporaryFolder folder;
   Config config;
-  config.lakes.push_back({"main", {DatabaseLocation::Kind::Sqlite, folder.path() + "/m.sqlite", "m.sqlite"}, folder.path() + "/data", std::nullopt});
+  config.lakes.push_back({"main",
+                          {DatabaseLocation::Kind::Sqlite, folder.path() + "/m.sqlite", "m.sqlite"},
+                          folder.path() + "/data",
+                          std::nullopt});
   auto lakes = Lakes::open(config, kReadOptions);
   ASSERT_TRUE(lakes.has_value()) << test::messages(lakes.error());
   const Lake& lake = (*lakes)->lake("MAIN");
@@ -117,7 +126,9 @@ TEST(Lakes, ALakeThatWasMovedAsAWholeIsReadFromItsNewPlace) {
   auto connection = (*lakes)->connect();
   const Lake& lake = (*lakes)->lake("main");
   EXPECT_EQ(first.values(*connection, Sql("SELECT a FROM {}", lake.readable("main", "t"))), "7");
-  EXPECT_EQ(first.values(*connection, Sql("SELECT starts_with(filename, {}) FROM {}", duck::Literal(folder.path()), lake.readable("main", "t"))), "true");
+  EXPECT_EQ(first.values(*connection, Sql("SELECT starts_with(filename, {}) FROM {}", duck::Literal(folder.path()),
+                                          lake.readable("main", "t"))),
+            "true");
   first.run(*connection, Sql("INSERT INTO {} VALUES (8)", lake.writable("main", "t")));
   EXPECT_EQ(first.values(*connection, Sql("SELECT a FROM {} ORDER BY a", lake.readable("main", "t"))), "7 8");
 }
@@ -135,7 +146,9 @@ TEST(Lakes, ACatalogOfAnotherFormatIsNamedAsSuch) {
   TestLake first;
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(first.path("lake/main.sqlite").c_str(), &raw), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(raw, "UPDATE ducklake_metadata SET value = '2.0' WHERE key = 'version'", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_EQ(
+      sqlite3_exec(raw, "UPDATE ducklake_metadata SET value = '2.0' WHERE key = 'version'", nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(raw);
   const auto lakes = Lakes::open(first.config(), kReadOptions);
   ASSERT_FALSE(lakes.has_value());
@@ -146,8 +159,12 @@ TEST(Lakes, ACatalogOfAnotherFormatIsNamedAsSuch) {
 TEST(Lakes, WhatIsNoLakeIsRefusedWithItsReason) {
   test::TemporaryFolder folder;
   Config config;
-  config.lakes.push_back({"main", {DatabaseLocation::Kind::Sqlite, folder.path() + "/m.sqlite", "m.sqlite"}, folder.path() + "/data", std::nullopt});
-  std::ofstream(config.lakes[0].catalog.target) << "hello, this is not a database at all, only some text of enough length to be read";
+  config.lakes.push_back({"main",
+                          {DatabaseLocation::Kind::Sqlite, folder.path() + "/m.sqlite", "m.sqlite"},
+                          folder.path() + "/data",
+                          std::nullopt});
+  std::ofstream(config.lakes[0].catalog.target)
+      << "hello, this is not a database at all, only some text of enough length to be read";
   auto lakes = Lakes::open(config, kReadOptions);
   ASSERT_FALSE(lakes.has_value());
   EXPECT_EQ(lakes.error()[0].code, Code::W6001);
@@ -165,7 +182,11 @@ TEST(Lakes, WhatIsNoLakeIsRefusedWithItsReason) {
 
 TEST(Lakes, AServerThatIsDownIsNamedWithoutItsPassword) {
   Config config;
-  config.lakes.push_back({"main", {DatabaseLocation::Kind::Postgres, "postgresql://weir:hunter2@127.0.0.1:1/lab", "postgres://weir@127.0.0.1:1/lab"}, "/tmp/none", std::nullopt});
+  config.lakes.push_back({"main",
+                          {DatabaseLocation::Kind::Postgres, "postgresql://weir:hunter2@127.0.0.1:1/lab",
+                           "postgres://weir@127.0.0.1:1/lab"},
+                          "/tmp/none",
+                          std::nullopt});
   const auto lakes = Lakes::open(config, kReadOptions);
   ASSERT_FALSE(lakes.has_value());
   EXPECT_EQ(lakes.error()[0].code, Code::W6001);
@@ -176,7 +197,10 @@ TEST(Lakes, ADataFolderThatCannotBeMadeIsAnErrorOfItsOwn) {
   test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "x";
   Config config;
-  config.lakes.push_back({"main", {DatabaseLocation::Kind::Sqlite, folder.path() + "/m.sqlite", "m.sqlite"}, folder.path() + "/file/data", std::nullopt});
+  config.lakes.push_back({"main",
+                          {DatabaseLocation::Kind::Sqlite, folder.path() + "/m.sqlite", "m.sqlite"},
+                          folder.path() + "/file/data",
+                          std::nullopt});
   const auto lakes = Lakes::open(config, {WEIR_EXTENSION_FOLDER, true, nullptr});
   ASSERT_FALSE(lakes.has_value());
   EXPECT_EQ(lakes.error()[0].code, Code::W6005);
@@ -186,7 +210,9 @@ TEST(Lakes, DatabasesAreAttachedReadOnlyWhenAskedFor) {
   TestLake lake;
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(lake.path("crm.sqlite").c_str(), &raw), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(raw, "CREATE TABLE people (a INTEGER); INSERT INTO people VALUES (5)", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_EQ(
+      sqlite3_exec(raw, "CREATE TABLE people (a INTEGER); INSERT INTO people VALUES (5)", nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(raw);
   lake.config().databases["crm"] = {DatabaseLocation::Kind::Sqlite, lake.path("crm.sqlite"), "crm.sqlite"};
   lake.config().databases["gone"] = {DatabaseLocation::Kind::DuckDb, lake.path("gone.duckdb"), "gone.duckdb"};

@@ -25,7 +25,9 @@ class Locking : public testing::TestWithParam<TestLake::Catalog> {
   std::unique_ptr<TestLake> lake_;
 };
 INSTANTIATE_TEST_SUITE_P(Catalogs, Locking, testing::Values(TestLake::Catalog::Sqlite, TestLake::Catalog::Postgres),
-                         [](const auto& one) { return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres"; });
+                         [](const auto& one) {
+                           return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres";
+                         });
 
 TEST_P(Locking, ASecondWriterWaitsForTheFirst) {
   const std::atomic<bool> go{false};
@@ -69,7 +71,8 @@ TEST(Files, OnlyUnknownFilesOfTheRunAreRemoved) {
   std::filesystem::create_directories(folder);
   for (const char* name : {"weir-dead-1.parquet", "weir-dead-2.parquet", "weir-live-1.parquet"})
     lake.run(connection, Sql("COPY (SELECT 1::INTEGER AS a) TO {}", duck::Literal(folder + name)));
-  lake.run(connection, Sql("CALL ducklake_add_data_files({}, 't', {}, schema => 'main')", duck::Literal(lake.main().writer()), duck::Literal(folder + "weir-dead-1.parquet")));
+  lake.run(connection, Sql("CALL ducklake_add_data_files({}, 't', {}, schema => 'main')",
+                           duck::Literal(lake.main().writer()), duck::Literal(folder + "weir-dead-1.parquet")));
   std::ofstream(folder + "weir-dead-3.txt") << "not ours";
   const auto removed = lake.main().remove_files(connection, "weir-dead-");
   ASSERT_TRUE(removed.has_value());
@@ -87,7 +90,8 @@ TEST(Files, StraysOfAFailedWriteGoAndOlderFilesStay) {
   const std::string folder = lake.main().data_folder() + "main/t/";
   lake.run(connection, Sql("CREATE TABLE {} AS SELECT 1 AS a", lake.main().writable("main", "t")));
   std::ofstream(folder + "old.parquet") << "x";
-  std::filesystem::last_write_time(folder + "old.parquet", std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  std::filesystem::last_write_time(folder + "old.parquet",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   const std::int64_t since = ::time(nullptr);
   {
     auto transaction = duck::Transaction::begin(connection);

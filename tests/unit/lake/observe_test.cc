@@ -13,7 +13,9 @@ namespace {
 using duck::Sql;
 using test::TestLake;
 
-Asset asset(const std::string& name, const std::string& schema = "main") { return {AssetKind::Lake, "main", schema, name}; }
+Asset asset(const std::string& name, const std::string& schema = "main") {
+  return {AssetKind::Lake, "main", schema, name};
+}
 
 class Observing : public testing::TestWithParam<TestLake::Catalog> {
  protected:
@@ -36,12 +38,18 @@ class Observing : public testing::TestWithParam<TestLake::Catalog> {
   std::unique_ptr<duck::Connection> connection_;
 };
 INSTANTIATE_TEST_SUITE_P(Catalogs, Observing, testing::Values(TestLake::Catalog::Sqlite, TestLake::Catalog::Postgres),
-                         [](const auto& one) { return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres"; });
+                         [](const auto& one) {
+                           return one.param == TestLake::Catalog::Sqlite ? "Sqlite" : "Postgres";
+                         });
 
 TEST_P(Observing, TypesAreSpelledAsAQueryOfTheTableReportsThem) {
-  run(Sql("CREATE TABLE {} (a BOOLEAN, b TINYINT, c SMALLINT, d INTEGER, e BIGINT, f UTINYINT, g USMALLINT, h UINTEGER, i UBIGINT, j HUGEINT, k FLOAT, l DOUBLE, "
-          "m DECIMAL(10,2), n DATE, o TIME, p TIMETZ, q TIMESTAMP, r TIMESTAMP_S, s TIMESTAMP_MS, t TIMESTAMP_NS, u TIMESTAMPTZ, v INTERVAL, w UUID, x VARCHAR, y BLOB, "
-          "z JSON, aa INTEGER[], ab STRUCT(x INTEGER, \"y Z\" VARCHAR[]), ac MAP(VARCHAR, STRUCT(q TIMESTAMPTZ)), ad STRUCT(k DECIMAL(38,0)[])[][], ae UHUGEINT)",
+  run(
+      Sql("CREATE TABLE {} (a BOOLEAN, b TINYINT, c SMALLINT, d INTEGER, e BIGINT, f UTINYINT, g USMALLINT, h "
+          "UINTEGER, i UBIGINT, j HUGEINT, k FLOAT, l DOUBLE, "
+          "m DECIMAL(10,2), n DATE, o TIME, p TIMETZ, q TIMESTAMP, r TIMESTAMP_S, s TIMESTAMP_MS, t TIMESTAMP_NS, u "
+          "TIMESTAMPTZ, v INTERVAL, w UUID, x VARCHAR, y BLOB, "
+          "z JSON, aa INTEGER[], ab STRUCT(x INTEGER, \"y Z\" VARCHAR[]), ac MAP(VARCHAR, STRUCT(q TIMESTAMPTZ)), ad "
+          "STRUCT(k DECIMAL(38,0)[])[][], ae UHUGEINT)",
           table("t")));
   const auto expected = connection_->describe(Sql("SELECT * FROM {}", main().readable("main", "t")));
   ASSERT_TRUE(expected.has_value());
@@ -54,7 +62,10 @@ TEST_P(Observing, TypesAreSpelledAsAQueryOfTheTableReportsThem) {
 }
 
 TEST_P(Observing, PropertiesOfColumnsAndTableAreFound) {
-  run(Sql("CREATE TABLE {} (id BIGINT NOT NULL, v VARCHAR DEFAULT 'it''s', n INTEGER DEFAULT 42, moment TIMESTAMP DEFAULT now(), _wm_partition VARCHAR)", table("T")));
+  run(
+      Sql("CREATE TABLE {} (id BIGINT NOT NULL, v VARCHAR DEFAULT 'it''s', n INTEGER DEFAULT 42, moment TIMESTAMP "
+          "DEFAULT now(), _wm_partition VARCHAR)",
+          table("T")));
   run(Sql("ALTER TABLE {} SET PARTITIONED BY (_wm_partition)", table("T")));
   run(Sql("ALTER TABLE {} SET SORTED BY (id, upper(v) DESC)", table("T")));
   run(Sql("COMMENT ON TABLE {} IS 'a table'", table("T")));
@@ -144,7 +155,8 @@ TEST_P(Observing, FoldersFollowDuckLakesRuleForNames) {
   EXPECT_FALSE(state(asset("la ter")).has_plain_folder);
   // The promise is kept by what DuckLake then does.
   run(Sql("CREATE TABLE {} AS SELECT 1 AS a", main().writable("odd one", "next")));
-  EXPECT_EQ(lake_->values(*connection_, Sql("SELECT starts_with(filename, {}) FROM {}", duck::Literal(state(asset("next", "odd one")).folder),
+  EXPECT_EQ(lake_->values(*connection_, Sql("SELECT starts_with(filename, {}) FROM {}",
+                                            duck::Literal(state(asset("next", "odd one")).folder),
                                             main().readable("odd one", "next"))),
             "true");
 }
@@ -164,7 +176,8 @@ TEST_P(Observing, ChangesNameEachLivingTableByItsNewestVersion) {
   const auto changes = main().changes_after(*connection_, base);
   ASSERT_TRUE(changes.has_value());
   EXPECT_EQ(changes->newest, base + 2);
-  EXPECT_EQ(changes->tables, (std::map<std::string, std::int64_t>{{asset("t").key(), base + 1}, {asset("u").key(), base + 2}}));
+  EXPECT_EQ(changes->tables,
+            (std::map<std::string, std::int64_t>{{asset("t").key(), base + 1}, {asset("u").key(), base + 2}}));
 }
 
 TEST_P(Observing, ChangesNameATableThatIsGoneByTheVersionThatEndedIt) {
@@ -193,13 +206,16 @@ TEST_P(Observing, ChangesTellWhoseTheyAreAndWhichVersionMadeEachTable) {
     ASSERT_TRUE(transaction.has_value());
     run(Sql("CREATE OR REPLACE TABLE {} AS SELECT 1 AS a", table("u")));
     run(Sql("INSERT INTO {} VALUES (3)", table("t")));
-    ASSERT_TRUE(commit(*connection_, main(), std::move(*transaction), {.token = "x", .run = "r", .environment = "prod"}, "me", "ours", base).has_value());
+    ASSERT_TRUE(commit(*connection_, main(), std::move(*transaction), {.token = "x", .run = "r", .environment = "prod"},
+                       "me", "ours", base)
+                    .has_value());
   }
   const auto changes = main().changes_after(*connection_, base);
   ASSERT_TRUE(changes.has_value());
   EXPECT_EQ(changes->tables.at(asset("t").key()), base + 2);
   EXPECT_EQ(changes->foreign, (std::map<std::string, std::int64_t>{{asset("t").key(), base + 1}}));
-  EXPECT_EQ(changes->made, (std::map<std::string, std::int64_t>{{asset("t").key(), base - 1}, {asset("u").key(), base + 2}}));
+  EXPECT_EQ(changes->made,
+            (std::map<std::string, std::int64_t>{{asset("t").key(), base - 1}, {asset("u").key(), base + 2}}));
 }
 
 TEST_P(Observing, HistoryCountsRowsOfTheAssetAndFollowsReplacedTables) {
@@ -227,7 +243,8 @@ TEST(Observe, AThousandTablesTakeFewQueries) {
   for (int i = 0; i < 1000; ++i) {
     const std::string name = "t" + std::to_string(i);
     assets.push_back(asset(name));
-    statements.push_back(Sql("CREATE TABLE {} (a INTEGER, b VARCHAR, c DOUBLE, d DATE, e BIGINT)", lake.main().writable("main", name)));
+    statements.push_back(
+        Sql("CREATE TABLE {} (a INTEGER, b VARCHAR, c DOUBLE, d DATE, e BIGINT)", lake.main().writable("main", name)));
   }
   statements.push_back(Sql("COMMIT"));
   lake.run(connection, Sql::join(statements, "; "));

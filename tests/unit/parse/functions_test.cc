@@ -8,7 +8,8 @@ namespace {
 std::shared_ptr<duck::Database> with_extensions() {
   auto database = duck::Database::open({.extension_folder = WEIR_EXTENSION_FOLDER, .threads = 1});
   EXPECT_TRUE(database.has_value());
-  for (const char* extension : {"ducklake", "sqlite_scanner", "postgres_scanner", "httpfs"}) EXPECT_TRUE((*database)->load(extension).has_value()) << extension;
+  for (const char* extension : {"ducklake", "sqlite_scanner", "postgres_scanner", "httpfs"})
+    EXPECT_TRUE((*database)->load(extension).has_value()) << extension;
   return *database;
 }
 
@@ -16,7 +17,8 @@ std::shared_ptr<duck::Database> with_extensions() {
 TEST(Functions, EveryTableFunctionOfTheEngineIsEitherAllowedOrRefused) {
   const auto database = with_extensions();
   auto connection = database->connect();
-  const auto rows = connection->query("SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('table', 'table_macro')");
+  const auto rows = connection->query(
+      "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('table', 'table_macro')");
   ASSERT_TRUE(rows.has_value());
   ASSERT_GT(rows->size(), 80U);
   for (std::size_t row = 0; row < rows->size(); ++row) {
@@ -26,7 +28,8 @@ TEST(Functions, EveryTableFunctionOfTheEngineIsEitherAllowedOrRefused) {
 }
 
 TEST(Functions, WhatActsIsNeverAllowed) {
-  for (const char* name : {"ducklake_delete_orphaned_files", "ducklake_add_data_files", "ducklake_set_option", "checkpoint", "postgres_execute", "enable_logging", "json_execute_serialized_sql"}) {
+  for (const char* name : {"ducklake_delete_orphaned_files", "ducklake_add_data_files", "ducklake_set_option",
+                           "checkpoint", "postgres_execute", "enable_logging", "json_execute_serialized_sql"}) {
     EXPECT_TRUE(is_refused_function(name)) << name;
     EXPECT_FALSE(is_allowed_table_function(name)) << name;
   }

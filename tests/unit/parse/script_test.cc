@@ -80,11 +80,14 @@ TEST_F(Parse, StatementKindsFollowTheGrammar) {
 }
 
 TEST_F(Parse, SemicolonsInStringsNamesAndCommentsDoNotSplit) {
-  EXPECT_EQ(parse("SELECT ';', 'it''s; fine', \"a;b\", $$;$$, E'\\';' /* ; /* ; */ */ -- ;\n FROM t; SELECT 1;;").statements.size(), 2U);
+  EXPECT_EQ(parse("SELECT ';', 'it''s; fine', \"a;b\", $$;$$, E'\\';' /* ; /* ; */ */ -- ;\n FROM t; SELECT 1;;")
+                .statements.size(),
+            2U);
 }
 
 TEST_F(Parse, TablesAreFoundWhereverTheyStandAndWithTheirPlace) {
-  EXPECT_EQ(tables("SELECT (SELECT max(z) FROM dl.u) FROM dl.main.\"T x\" AS o JOIN s.t USING (id) WHERE EXISTS (FROM q) ORDER BY (SELECT 1 FROM k)"),
+  EXPECT_EQ(tables("SELECT (SELECT max(z) FROM dl.u) FROM dl.main.\"T x\" AS o JOIN s.t USING (id) WHERE EXISTS (FROM "
+                   "q) ORDER BY (SELECT 1 FROM k)"),
             (Names{"dl.u", "dl.main.\"T x\" as", "s.t", "q", "k"}));
   EXPECT_EQ(tables("SELECT '\u00e9', a FROM dl . t"), (Names{"dl . t"}));
   EXPECT_EQ(tables("PIVOT dl.t ON x IN (1) USING sum(y)"), (Names{"dl.t"}));
@@ -98,10 +101,12 @@ TEST_F(Parse, CtesHideTablesOnlyWhereTheyAreSeen) {
 }
 
 TEST_F(Parse, TemporaryObjectsHideTablesOfTheirName) {
-  EXPECT_EQ(tables("CREATE TEMP VIEW orders AS SELECT * FROM orders; SELECT * FROM Orders, items, temp.orders"), (Names{"items"}));
+  EXPECT_EQ(tables("CREATE TEMP VIEW orders AS SELECT * FROM orders; SELECT * FROM Orders, items, temp.orders"),
+            (Names{"items"}));
   const Script script = parse("CREATE TEMP TABLE orders AS SELECT * FROM orders WITH NO DATA; SELECT 1");
   ASSERT_EQ(script.statements[0].tables.size(), 1U);
-  EXPECT_EQ(script.statements[0].query.end - script.statements[0].query.begin, std::string("SELECT * FROM orders").size());
+  EXPECT_EQ(script.statements[0].query.end - script.statements[0].query.begin,
+            std::string("SELECT * FROM orders").size());
 }
 
 TEST_F(Parse, VersionsOfTablesAreRead) {
@@ -114,14 +119,17 @@ TEST_F(Parse, VersionsOfTablesAreRead) {
 }
 
 TEST_F(Parse, MacroBodiesAreRead) {
-  const Script script = parse("CREATE TEMP MACRO f(a) AS (SELECT max(x) FROM dl.t), (a, b) AS a + b; CREATE TEMP MACRO g() AS TABLE SELECT * FROM dl.u; SELECT 1");
+  const Script script = parse(
+      "CREATE TEMP MACRO f(a) AS (SELECT max(x) FROM dl.t), (a, b) AS a + b; CREATE TEMP MACRO g() AS TABLE SELECT * "
+      "FROM dl.u; SELECT 1");
   ASSERT_EQ(script.statements[0].tables.size(), 1U);
   EXPECT_EQ(script.statements[0].tables[0].span.begin, 46U);
   ASSERT_EQ(script.statements[1].tables.size(), 1U);
 }
 
 TEST_F(Parse, StatementsWithoutATreeAreReadByTheirTokens) {
-  const Script script = parse("WITH c AS (SELECT 1 x, 2 y FROM dl.base) SELECT * FROM (PIVOT c ON x USING sum(y)) JOIN dl.t AS q ON true");
+  const Script script = parse(
+      "WITH c AS (SELECT 1 x, 2 y FROM dl.base) SELECT * FROM (PIVOT c ON x USING sum(y)) JOIN dl.t AS q ON true");
   const auto& found = script.statements[0].tables;
   ASSERT_EQ(found.size(), 2U);
   EXPECT_TRUE(found[0].opaque);
@@ -139,18 +147,22 @@ TEST_F(Parse, LongColumnNamesAndParametersAreFound) {
 }
 
 TEST_F(Parse, FunctionsAndTheFilesTheyReadAreFound) {
-  const Script script = parse("SELECT now(), s.f([1]), sum(x) OVER () FROM read_csv(['a.csv', 'b.csv'], header = true), 'c.parquet', read_json('d' || x), \"e.csv\"");
+  const Script script = parse(
+      "SELECT now(), s.f([1]), sum(x) OVER () FROM read_csv(['a.csv', 'b.csv'], header = true), 'c.parquet', "
+      "read_json('d' || x), \"e.csv\"");
   std::vector<std::string> found;
   for (const FunctionCall& call : script.statements[0].functions) {
     std::string line = (call.schema.empty() ? "" : call.schema + ".") + call.name;
     if (call.is_table_function) line += call.files ? "(" + std::to_string(call.files->size()) + ")" : "(?)";
     found.push_back(line);
   }
-  EXPECT_EQ(found, (Names{"now", "s.f", "list_value", "sum", "read_csv(2)", "list_value", "replacement_scan(1)", "read_json(?)", "replacement_scan(1)"}));
+  EXPECT_EQ(found, (Names{"now", "s.f", "list_value", "sum", "read_csv(2)", "list_value", "replacement_scan(1)",
+                          "read_json(?)", "replacement_scan(1)"}));
 }
 
 TEST_F(Parse, PartitionTokensStandWhereLiteralsMay) {
-  const std::string sql = "SELECT * FROM t WHERE wm_partition(ts) = {partition} AND a BETWEEN {window_start} AND {window_end}";
+  const std::string sql =
+      "SELECT * FROM t WHERE wm_partition(ts) = {partition} AND a BETWEEN {window_start} AND {window_end}";
   EXPECT_EQ(parse(sql).statements.size(), 1U);
 }
 
@@ -169,12 +181,16 @@ TEST_F(Parse, SyntaxErrorsStandWhereTheyAre) {
 }
 
 TEST_F(Parse, TheCanonicalTextIgnoresLayoutCommentsAndKeywordCase) {
-  EXPECT_EQ(parse("select a from T -- x").statements[0].canonical, parse("SELECT\n  \"a\" /* y */ FROM T;").statements[0].canonical);
-  EXPECT_NE(parse("select a as B from t").statements[0].canonical, parse("select a as b from t").statements[0].canonical);
+  EXPECT_EQ(parse("select a from T -- x").statements[0].canonical,
+            parse("SELECT\n  \"a\" /* y */ FROM T;").statements[0].canonical);
+  EXPECT_NE(parse("select a as B from t").statements[0].canonical,
+            parse("select a as b from t").statements[0].canonical);
 }
 
 TEST_F(Parse, SetupStatementsTellTheirParts) {
-  const Script script = parse("ATTACH 'ducklake://w' AS dl (READ_ONLY); USE dl.main; SET GLOBAL threads TO 4; LOAD 'httpfs'; SET VARIABLE x = (SELECT max(a) FROM dl.t); SET TIME ZONE 'UTC'; SELECT 1");
+  const Script script = parse(
+      "ATTACH 'ducklake://w' AS dl (READ_ONLY); USE dl.main; SET GLOBAL threads TO 4; LOAD 'httpfs'; SET VARIABLE x = "
+      "(SELECT max(a) FROM dl.t); SET TIME ZONE 'UTC'; SELECT 1");
   EXPECT_EQ(script.statements[0].attach_uri, "ducklake://w");
   EXPECT_EQ(script.statements[0].alias, "dl");
   EXPECT_TRUE(script.statements[0].read_only);
@@ -188,7 +204,9 @@ TEST_F(Parse, SetupStatementsTellTheirParts) {
 
 TEST_F(Parse, CommentsOnlyIsNoStatement) { EXPECT_TRUE(parse("-- a\n/* b */ ;;").statements.empty()); }
 
-TEST_F(Parse, ByteOrderMarkAndWideBlanksKeepPositions) { EXPECT_EQ(tables("\ufeffSELECT 1\u00a0FROM dl.t\r\nWHERE x\r\n"), (Names{"dl.t"})); }
+TEST_F(Parse, ByteOrderMarkAndWideBlanksKeepPositions) {
+  EXPECT_EQ(tables("\ufeffSELECT 1\u00a0FROM dl.t\r\nWHERE x\r\n"), (Names{"dl.t"}));
+}
 
 }  // namespace
 }  // namespace weir::parse

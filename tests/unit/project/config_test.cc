@@ -53,7 +53,8 @@ TEST_F(Configuration, UnknownKeysAreErrorsWithASuggestionAndAPlace) {
 }
 
 TEST_F(Configuration, WrongValuesAreErrors) {
-  for (const char* line : {"jobs: 0", "jobs: many", "audit: never", "strict: maybe", "contracts: fatal", "lakes: 3", "memory: {a: 1}"})
+  for (const char* line :
+       {"jobs: 0", "jobs: many", "audit: never", "strict: maybe", "contracts: fatal", "lakes: 3", "memory: {a: 1}"})
     EXPECT_EQ(error((std::string(line).starts_with("lakes") ? "" : kLake) + line).code, Code::W0004) << line;
   EXPECT_EQ(error("name: x\n").code, Code::W0004);
   EXPECT_EQ(error("a: [1\n").code, Code::W0002);
@@ -61,7 +62,8 @@ TEST_F(Configuration, WrongValuesAreErrors) {
 
 TEST_F(Configuration, VariablesComeFromTheEnvironmentThenTheFileThenTheDefault) {
   ::setenv("WEIR_TEST_NAME", "outer", 1);
-  const auto config = load(kLake + "name: ${WEIR_TEST_NAME}-${WEIR_TEST_FILED}-${WEIR_TEST_NONE:-fallback}\n", "export WEIR_TEST_FILED='filed'\nWEIR_TEST_NAME=inner\n");
+  const auto config = load(kLake + "name: ${WEIR_TEST_NAME}-${WEIR_TEST_FILED}-${WEIR_TEST_NONE:-fallback}\n",
+                           "export WEIR_TEST_FILED='filed'\nWEIR_TEST_NAME=inner\n");
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(config->name, "outer-filed-fallback");
   const Diagnostic found = error(kLake + "name: ${WEIR_TEST_NONE}\n");
@@ -70,7 +72,9 @@ TEST_F(Configuration, VariablesComeFromTheEnvironmentThenTheFileThenTheDefault) 
 }
 
 TEST_F(Configuration, PasswordsAreNeverShown) {
-  const auto config = load("lakes: {main: {catalog: 'postgres://u:secret@host/db', data: d}}\nstate: 'postgres:host=h password=secret user=u'\n");
+  const auto config = load(
+      "lakes: {main: {catalog: 'postgres://u:secret@host/db', data: d}}\nstate: 'postgres:host=h password=secret "
+      "user=u'\n");
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(config->default_lake().catalog.target, "postgres://u:secret@host/db");
   EXPECT_EQ(config->default_lake().catalog.shown, "postgres://u:***@host/db");

@@ -30,10 +30,13 @@ class Loading : public testing::Test {
   void SetUp() override {
     std::string name = (std::filesystem::temp_directory_path() / "weir_project_XXXXXX").string();
     root_ = mkdtemp(name.data());
-    put("weir.yaml", "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}, other: {catalog: lake/o.sqlite, data: lake/o}}\n");
+    put("weir.yaml",
+        "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}, other: {catalog: lake/o.sqlite, data: lake/o}}\n");
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
-  void put(const std::string& path, const std::string& text) { ASSERT_TRUE(io::write_file(root_ + "/" + path, text).has_value()); }
+  void put(const std::string& path, const std::string& text) {
+    ASSERT_TRUE(io::write_file(root_ + "/" + path, text).has_value());
+  }
   Project load() {
     auto project = load_project(root_, parser_);
     if (project.has_value()) return std::move(*project);
@@ -102,7 +105,8 @@ TEST_F(Loading, TheNumberOfQueriesAndTheStartOfAStatementAreSaid) {
   put("models/m.sql", "SELECT 1 AS x; SELECT 2 AS x; SELECT 3 AS x");
   EXPECT_NE(load().diagnostics[0].message.find("3 queries"), std::string::npos);
   put("models/m.sql", "INSERT  INTO\n  t_of_a_name_that_is_rather_long_indeed VALUES (1); SELECT 1 AS x");
-  EXPECT_NE(load().diagnostics[0].message.find("`INSERT INTO t_of_a_name_that_is_rather_l…`"), std::string::npos) << load().diagnostics[0].message;
+  EXPECT_NE(load().diagnostics[0].message.find("`INSERT INTO t_of_a_name_that_is_rather_l…`"), std::string::npos)
+      << load().diagnostics[0].message;
 }
 
 TEST_F(Loading, OddBytesAreNamed) {
@@ -129,14 +133,18 @@ TEST_F(Loading, TheGateRefusesWhatActsOnLakes) {
 
 TEST_F(Loading, AliasesLeadToLakes) {
   put("models/m.sql",
-      "ATTACH 'ducklake://Other' AS dl; USE dl; SELECT dl.orders.id, dl.main.c.x, o.y FROM dl.orders JOIN dl.main.c USING (id) JOIN s.o AS o USING (id) JOIN t USING (id)");
+      "ATTACH 'ducklake://Other' AS dl; USE dl; SELECT dl.orders.id, dl.main.c.x, o.y FROM dl.orders JOIN dl.main.c "
+      "USING (id) JOIN s.o AS o USING (id) JOIN t USING (id)");
   const Project project = load();
   ASSERT_EQ(project.models.size(), 1U) << project.diagnostics[0].message;
   std::vector<std::string> uris;
-  for (const Reference& one : project.models[0].references) uris.push_back(one.asset.uri() + (one.alias.empty() ? "" : " as " + one.alias));
-  EXPECT_EQ(uris, (std::vector<std::string>{"ducklake://other/main.orders as orders", "ducklake://other/main.c as c", "ducklake://other/s.o", "ducklake://other/main.t as t"}));
+  for (const Reference& one : project.models[0].references)
+    uris.push_back(one.asset.uri() + (one.alias.empty() ? "" : " as " + one.alias));
+  EXPECT_EQ(uris, (std::vector<std::string>{"ducklake://other/main.orders as orders", "ducklake://other/main.c as c",
+                                            "ducklake://other/s.o", "ducklake://other/main.t as t"}));
   std::vector<std::string> cuts;
-  for (const QualifierCut& cut : project.models[0].cuts) cuts.push_back(project.models[0].source->text.substr(cut.span.begin, cut.span.size()) + ">" + cut.alias);
+  for (const QualifierCut& cut : project.models[0].cuts)
+    cuts.push_back(project.models[0].source->text.substr(cut.span.begin, cut.span.size()) + ">" + cut.alias);
   EXPECT_EQ(cuts, (std::vector<std::string>{"dl.orders>orders", "dl.main.c>c"}));
 }
 

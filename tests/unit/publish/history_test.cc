@@ -16,9 +16,14 @@ class History : public Publishing {
   void holds_invariants() {
     EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE valid_to IS NOT NULL AND valid_from >= valid_to"), 0);
     EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE is_current <> (valid_to IS NULL)"), 0);
-    EXPECT_EQ(number("SELECT count(*) FROM (SELECT id FROM " + table() + " WHERE is_current GROUP BY id HAVING count(*) > 1)"), 0);
-    EXPECT_EQ(number("SELECT count(*) FROM (SELECT valid_from, lag(coalesce(valid_to, TIMESTAMP 'infinity')) OVER (PARTITION BY id ORDER BY valid_from) AS "
-                     "before FROM " + table() + ") WHERE before > valid_from"), 0);
+    EXPECT_EQ(number("SELECT count(*) FROM (SELECT id FROM " + table() +
+                     " WHERE is_current GROUP BY id HAVING count(*) > 1)"),
+              0);
+    EXPECT_EQ(number("SELECT count(*) FROM (SELECT valid_from, lag(coalesce(valid_to, TIMESTAMP 'infinity')) OVER "
+                     "(PARTITION BY id ORDER BY valid_from) AS "
+                     "before FROM " +
+                     table() + ") WHERE before > valid_from"),
+              0);
   }
 };
 
@@ -26,8 +31,10 @@ TEST_F(History, FirstRunOpensEveryRow) {
   const auto effect = publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)");
   ASSERT_TRUE(effect) << failure.front().message;
   EXPECT_EQ(effect->counts.inserted, 2);
-  same_rows("(SELECT id, name, make_timestamp(1000000) AS valid_from, NULL::TIMESTAMP AS valid_to, true AS is_current FROM (VALUES (1, 'a'), (2, 'b')) v(id, name))",
-            table());
+  same_rows(
+      "(SELECT id, name, make_timestamp(1000000) AS valid_from, NULL::TIMESTAMP AS valid_to, true AS is_current FROM "
+      "(VALUES (1, 'a'), (2, 'b')) v(id, name))",
+      table());
   same_rows(table(), current());
 }
 
@@ -41,7 +48,9 @@ TEST_F(History, ATrackedChangeClosesAndOpensAtOneInstant) {
   EXPECT_EQ(effect->counts.unchanged, 1);
   EXPECT_EQ(effect->rows, 2);
   EXPECT_EQ(number("SELECT count(*) FROM " + table()), 3);
-  EXPECT_EQ(text("SELECT (SELECT valid_to FROM " + table() + " WHERE name = 'a') = (SELECT valid_from FROM " + table() + " WHERE name = 'A')"), "true");
+  EXPECT_EQ(text("SELECT (SELECT valid_to FROM " + table() + " WHERE name = 'a') = (SELECT valid_from FROM " + table() +
+                 " WHERE name = 'A')"),
+            "true");
   same_rows("(SELECT * FROM " + table() + " WHERE is_current)", current());
   holds_invariants();
   advance();
@@ -68,7 +77,8 @@ TEST_F(History, AbsentKeysStayUnlessDeletesClose) {
   advance();
   ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)"));
   EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE id = 2"), 2);
-  EXPECT_EQ(text("SELECT max(valid_from) > min(valid_to) FROM " + table() + " WHERE id = 2"), "true") << "a gap while the key was absent";
+  EXPECT_EQ(text("SELECT max(valid_from) > min(valid_to) FROM " + table() + " WHERE id = 2"), "true")
+      << "a gap while the key was absent";
   holds_invariants();
 }
 
@@ -166,18 +176,24 @@ TEST_F(History, EqualsTheDefinitionOnRandomSnapshots) {
     model.track = closes ? std::vector<std::string>{"a"} : std::vector<std::string>{};
     model.target->name = closes ? "closing" : "keeping";
     const std::string same_key = "s.id IS NOT DISTINCT FROM e.id";
-    const std::string same_values = closes ? "s.a IS NOT DISTINCT FROM e.a" : "s.a IS NOT DISTINCT FROM e.a AND s.b IS NOT DISTINCT FROM e.b";
-    run("CREATE OR REPLACE TABLE oracle.expected (id BIGINT, a INTEGER, b VARCHAR, valid_from TIMESTAMP, valid_to TIMESTAMP, is_current BOOLEAN)");
+    const std::string same_values =
+        closes ? "s.a IS NOT DISTINCT FROM e.a" : "s.a IS NOT DISTINCT FROM e.a AND s.b IS NOT DISTINCT FROM e.b";
+    run("CREATE OR REPLACE TABLE oracle.expected (id BIGINT, a INTEGER, b VARCHAR, valid_from TIMESTAMP, valid_to "
+        "TIMESTAMP, is_current BOOLEAN)");
     for (int round = 0; round < 15; ++round) {
       clock += 1 + round % 3;
       const std::string random = "(hash(i * 31 + " + std::to_string(round * 104729) + " + ";
-      const build::Stage staged = stage("SELECT CASE WHEN " + random + "2) % 3) = 0 THEN NULL ELSE 'v' || " + random + "3) % 2) END AS b, CASE i WHEN 0 THEN NULL ELSE i END AS id, CASE " + random +
-                                        "4) % 3) WHEN 0 THEN NULL ELSE 1 END::INTEGER AS a FROM range(12) t(i) WHERE " + random + "5) % 4) <> 0");
+      const build::Stage staged = stage("SELECT CASE WHEN " + random + "2) % 3) = 0 THEN NULL ELSE 'v' || " + random +
+                                        "3) % 2) END AS b, CASE i WHEN 0 THEN NULL ELSE i END AS id, CASE " + random +
+                                        "4) % 3) WHEN 0 THEN NULL ELSE 1 END::INTEGER AS a FROM range(12) t(i) WHERE " +
+                                        random + "5) % 4) <> 0");
       const std::string s = staged.relation.text() + " AS s";
       const std::string now = "make_timestamp(" + std::to_string(clock) + ")";
-      run("UPDATE oracle.expected AS e SET valid_to = " + now + ", is_current = false WHERE is_current AND NOT EXISTS (SELECT 1 FROM " + s + " WHERE " + same_key +
-          " AND " + same_values + ")" + (closes ? "" : " AND EXISTS (SELECT 1 FROM " + s + " WHERE " + same_key + ")"));
-      run("INSERT INTO oracle.expected BY NAME SELECT *, " + now + " AS valid_from, NULL::TIMESTAMP AS valid_to, true AS is_current FROM " + s +
+      run("UPDATE oracle.expected AS e SET valid_to = " + now +
+          ", is_current = false WHERE is_current AND NOT EXISTS (SELECT 1 FROM " + s + " WHERE " + same_key + " AND " +
+          same_values + ")" + (closes ? "" : " AND EXISTS (SELECT 1 FROM " + s + " WHERE " + same_key + ")"));
+      run("INSERT INTO oracle.expected BY NAME SELECT *, " + now +
+          " AS valid_from, NULL::TIMESTAMP AS valid_to, true AS is_current FROM " + s +
           " WHERE NOT EXISTS (SELECT 1 FROM oracle.expected AS e WHERE e.is_current AND " + same_key + ")");
       ASSERT_TRUE(publish(staged)) << failure.front().message;
       same_rows("oracle.expected", table());

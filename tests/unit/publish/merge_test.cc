@@ -100,11 +100,20 @@ TEST_F(Merge, ARowidColumnIsRefused) {
 }
 
 TEST_F(Merge, IntervalsAndZerosCompareAsSpelled) {
-  ASSERT_TRUE(publish("SELECT 1 AS id, INTERVAL 30 DAY AS i, 0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f"));
-  EXPECT_FALSE(publish("SELECT 1 AS id, INTERVAL 30 DAY AS i, 0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")->changes);
-  EXPECT_TRUE(publish("SELECT 1 AS id, INTERVAL 1 MONTH AS i, 0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")->changes);
-  EXPECT_TRUE(publish("SELECT 1 AS id, INTERVAL 1 MONTH AS i, -0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")->changes);
-  EXPECT_TRUE(publish("SELECT 1 AS id, INTERVAL 1 MONTH AS i, -0.0::DOUBLE AS x, {'a': -0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")->changes);
+  ASSERT_TRUE(
+      publish("SELECT 1 AS id, INTERVAL 30 DAY AS i, 0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f"));
+  EXPECT_FALSE(
+      publish("SELECT 1 AS id, INTERVAL 30 DAY AS i, 0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")
+          ->changes);
+  EXPECT_TRUE(
+      publish("SELECT 1 AS id, INTERVAL 1 MONTH AS i, 0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")
+          ->changes);
+  EXPECT_TRUE(
+      publish("SELECT 1 AS id, INTERVAL 1 MONTH AS i, -0.0::DOUBLE AS x, {'a': 0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")
+          ->changes);
+  EXPECT_TRUE(
+      publish("SELECT 1 AS id, INTERVAL 1 MONTH AS i, -0.0::DOUBLE AS x, {'a': -0.0::DOUBLE} AS s, 'nan'::FLOAT AS f")
+          ->changes);
 }
 
 TEST_F(Merge, AlwaysCommitMakesAVersionOfNothing) {
@@ -123,12 +132,16 @@ TEST_F(Merge, EqualsDeleteByKeyAndInsertOnRandomData) {
     for (int round = 0; round < 12; ++round) {
       const std::string partition = by_partition ? (round % 3 == 0 ? "a'" : "b") : "";
       const std::string random = "hash(i * 1009 + " + std::to_string(round * 7919) + " + ";
-      std::string columns[] = {"CASE " + random + "1) % 6 WHEN 5 THEN NULL ELSE (" + random + "1) % 6)::INTEGER END AS \"key \"\"1\"\"\"",
-                               "CASE " + random + "2) % 4 WHEN 3 THEN NULL WHEN 2 THEN '' ELSE 'k' || (" + random + "2) % 4) END AS \"select\"",
-                               "CASE " + random + "3) % 5 WHEN 0 THEN NULL WHEN 1 THEN 'nan'::DOUBLE WHEN 2 THEN -0.0::DOUBLE WHEN 3 THEN 2.5 ELSE 1.5 END AS x",
-                               "CASE " + random + "4) % 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'n' END AS name",
-                               "CASE " + random + "5) % 2 WHEN 0 THEN INTERVAL 1 MONTH ELSE INTERVAL 40 DAY END AS gap",
-                               "CASE " + random + "6) % 3 WHEN 0 THEN NULL WHEN 1 THEN [NULL]::INTEGER[] ELSE [1] END AS list"};
+      std::string columns[] = {
+          "CASE " + random + "1) % 6 WHEN 5 THEN NULL ELSE (" + random + "1) % 6)::INTEGER END AS \"key \"\"1\"\"\"",
+          "CASE " + random + "2) % 4 WHEN 3 THEN NULL WHEN 2 THEN '' ELSE 'k' || (" + random +
+              "2) % 4) END AS \"select\"",
+          "CASE " + random +
+              "3) % 5 WHEN 0 THEN NULL WHEN 1 THEN 'nan'::DOUBLE WHEN 2 THEN -0.0::DOUBLE WHEN 3 THEN 2.5 ELSE 1.5 END "
+              "AS x",
+          "CASE " + random + "4) % 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'n' END AS name",
+          "CASE " + random + "5) % 2 WHEN 0 THEN INTERVAL 1 MONTH ELSE INTERVAL 40 DAY END AS gap",
+          "CASE " + random + "6) % 3 WHEN 0 THEN NULL WHEN 1 THEN [NULL]::INTEGER[] ELSE [1] END AS list"};
       std::mt19937 generator(static_cast<unsigned>(round));
       std::shuffle(std::begin(columns), std::end(columns), generator);
       std::string select = "SELECT ";
@@ -140,7 +153,8 @@ TEST_F(Merge, EqualsDeleteByKeyAndInsertOnRandomData) {
         run("CREATE OR REPLACE TABLE oracle.expected AS SELECT * FROM " + staged.relation.text());
       } else {
         run("DELETE FROM oracle.expected AS e WHERE EXISTS (SELECT 1 FROM " + staged.relation.text() +
-            " s WHERE s.\"key \"\"1\"\"\" IS NOT DISTINCT FROM e.\"key \"\"1\"\"\" AND s.\"select\" IS NOT DISTINCT FROM e.\"select\"" +
+            " s WHERE s.\"key \"\"1\"\"\" IS NOT DISTINCT FROM e.\"key \"\"1\"\"\" AND s.\"select\" IS NOT DISTINCT "
+            "FROM e.\"select\"" +
             (by_partition ? " AND s._wm_partition = e._wm_partition)" : ")"));
         run("INSERT INTO oracle.expected BY NAME SELECT * FROM " + staged.relation.text());
       }

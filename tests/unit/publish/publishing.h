@@ -57,8 +57,12 @@ class Publishing : public ::testing::Test {
   void run(const std::string& sql) { ask(sql); }
   std::int64_t number(const std::string& sql) { return ask(sql).integer(0, 0); }
   std::string text(const std::string& sql) { return ask(sql).text(0, 0); }
-  std::string table() const { return duck::Sql("{}", lake().readable(model.target->schema, model.target->name)).text(); }
-  std::string target() const { return duck::Sql("{}", lake().writable(model.target->schema, model.target->name)).text(); }
+  std::string table() const {
+    return duck::Sql("{}", lake().readable(model.target->schema, model.target->name)).text();
+  }
+  std::string target() const {
+    return duck::Sql("{}", lake().writable(model.target->schema, model.target->name)).text();
+  }
 
   void partitioned() { model.partitioning = calendar::Partitioning{}; }
 
@@ -69,21 +73,28 @@ class Publishing : public ::testing::Test {
     made.relation = duck::Sql("{}", made.table);
     made.partition = partition;
     const duck::Sql rows = partition.empty() ? duck::Sql("SELECT * FROM ({})", duck::Sql::verbatim(select))
-                                             : duck::Sql("SELECT *, {} AS _wm_partition FROM ({})", duck::Literal(partition), duck::Sql::verbatim(select));
+                                             : duck::Sql("SELECT *, {} AS _wm_partition FROM ({})",
+                                                         duck::Literal(partition), duck::Sql::verbatim(select));
     ask(duck::Sql("CREATE OR REPLACE TABLE {} AS {}", made.table, rows));
     auto columns = clean_->describe(duck::Sql("SELECT * FROM {}", made.table));
     for (const duck::Column& column : *columns) {
       if (!partition.empty() && column.name == lake::kPartitionColumn) continue;
       made.columns.push_back({.name = column.name, .type = column.type});
       made.content.columns[column.name].nulls =
-          ask(duck::Sql("SELECT count(*) FROM {} WHERE {} IS NULL", made.relation, duck::Identifier(column.name))).integer(0, 0);
+          ask(duck::Sql("SELECT count(*) FROM {} WHERE {} IS NULL", made.relation, duck::Identifier(column.name)))
+              .integer(0, 0);
     }
     made.content.rows = ask(duck::Sql("SELECT count(*) FROM {}", made.relation)).integer(0, 0);
     return made;
   }
 
   PrepareRequest request_for(const build::Stage& stage) {
-    PrepareRequest request{.model = model, .stage = stage, .lake = lake(), .target = {}, .recorded = {}, .prefix = "step" + std::to_string(stages_)};
+    PrepareRequest request{.model = model,
+                           .stage = stage,
+                           .lake = lake(),
+                           .target = {},
+                           .recorded = {},
+                           .prefix = "step" + std::to_string(stages_)};
     request.effective_micros = clock;
     request.rebuild = rebuild;
     request.recorded = recorded;
@@ -103,8 +114,11 @@ class Publishing : public ::testing::Test {
     return effect;
   }
 
-  /// Publishes the rows of `select` and checks that images, counts and the table agree. Returns the effect or nothing after an error, which `failure` then holds.
-  std::optional<Effect> publish(const std::string& select, const std::string& partition = {}) { return publish(stage(select, partition)); }
+  /// Publishes the rows of `select` and checks that images, counts and the table agree. Returns the effect or nothing
+  /// after an error, which `failure` then holds.
+  std::optional<Effect> publish(const std::string& select, const std::string& partition = {}) {
+    return publish(stage(select, partition));
+  }
   std::optional<Effect> publish(const build::Stage& staged) {
     failure.clear();
     PrepareRequest request = request_for(staged);
@@ -144,22 +158,29 @@ class Publishing : public ::testing::Test {
 
   /// Equal as multisets, by name, and to the spelling of every value.
   void same_rows(const std::string& a, const std::string& b) {
-    const auto spelled = [](const std::string& relation) { return "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM " + relation; };
+    const auto spelled = [](const std::string& relation) {
+      return "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM " + relation;
+    };
     const auto columns = clean_->describe(duck::Sql::verbatim("SELECT * FROM " + a));
     ASSERT_TRUE(columns.has_value());
     std::vector<std::string> names;
     for (const auto& column : *columns) names.push_back(column.name);
     const std::string list = duck::Sql::names(names).text();
-    const auto ordered = [&](const std::string& relation) { return "SELECT " + list + " FROM (" + spelled(relation) + ")"; };
-    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(a) + " EXCEPT ALL " + ordered(b) + ")"), 0) << a << " has rows that " << b << " lacks: " << sample("(" + ordered(a) + " EXCEPT ALL " + ordered(b) + ")");
-    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(b) + " EXCEPT ALL " + ordered(a) + ")"), 0) << b << " has rows that " << a << " lacks: " << sample("(" + ordered(b) + " EXCEPT ALL " + ordered(a) + ")");
+    const auto ordered = [&](const std::string& relation) {
+      return "SELECT " + list + " FROM (" + spelled(relation) + ")";
+    };
+    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(a) + " EXCEPT ALL " + ordered(b) + ")"), 0)
+        << a << " has rows that " << b << " lacks: " << sample("(" + ordered(a) + " EXCEPT ALL " + ordered(b) + ")");
+    EXPECT_EQ(number("SELECT count(*) FROM (" + ordered(b) + " EXCEPT ALL " + ordered(a) + ")"), 0)
+        << b << " has rows that " << a << " lacks: " << sample("(" + ordered(b) + " EXCEPT ALL " + ordered(a) + ")");
   }
   lake::TableState state() {
     auto states = lake().observe(*clean_, {*model.target}, version());
     return states ? states->at(model.target->key()) : lake::TableState{};
   }
   std::string sample(const std::string& relation) {
-    return text("SELECT coalesce(string_agg(CAST(r AS VARCHAR), '\n'), '') FROM (SELECT r FROM " + relation + " AS r LIMIT 3)");
+    return text("SELECT coalesce(string_agg(CAST(r AS VARCHAR), '\n'), '') FROM (SELECT r FROM " + relation +
+                " AS r LIMIT 3)");
   }
   std::int64_t version() { return *lake().current_version(*clean_); }
   bool failed_with(Code code) const { return !failure.empty() && failure.front().code == code; }

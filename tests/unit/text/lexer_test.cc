@@ -15,11 +15,14 @@ std::vector<std::string> words(std::string_view sql) {
 using Words = std::vector<std::string>;
 
 TEST(Lexer, StringsOfEverySpellingAreOneToken) {
-  EXPECT_EQ(words("'it''s; fine' E'a\\'b' $t$a;'b$t$ $$;$$"), (Words{"'it''s; fine'", "E'a\\'b'", "$t$a;'b$t$", "$$;$$"}));
+  EXPECT_EQ(words("'it''s; fine' E'a\\'b' $t$a;'b$t$ $$;$$"),
+            (Words{"'it''s; fine'", "E'a\\'b'", "$t$a;'b$t$", "$$;$$"}));
 }
 TEST(Lexer, ADollarInsideAWordBeginsNoString) { EXPECT_EQ(words("a$t$; $t$;$t$"), (Words{"a$t$", ";", "$t$;$t$"})); }
 TEST(Lexer, BlockCommentsNest) { EXPECT_EQ(words("/* a /* ; */ b */ 1"), (Words{"/* a /* ; */ b */", "1"})); }
-TEST(Lexer, AnOperatorEndsWhereACommentBegins) { EXPECT_EQ(words("7//*c;*/2 4*--;\n2"), (Words{"7", "/", "/*c;*/", "2", "4", "*", "--;", "2"})); }
+TEST(Lexer, AnOperatorEndsWhereACommentBegins) {
+  EXPECT_EQ(words("7//*c;*/2 4*--;\n2"), (Words{"7", "/", "/*c;*/", "2", "4", "*", "--;", "2"}));
+}
 TEST(Lexer, SlashesDivide) { EXPECT_EQ(words("7//2"), (Words{"7", "//", "2"})); }
 TEST(Lexer, ACarriageReturnEndsALineComment) { EXPECT_EQ(words("1 -- x\r, 2"), (Words{"1", "-- x", ",", "2"})); }
 TEST(Lexer, ParametersAreTold) {
@@ -27,7 +30,9 @@ TEST(Lexer, ParametersAreTold) {
   ASSERT_EQ(tokens.size(), 5U);
   for (const std::size_t i : {0U, 2U, 4U}) EXPECT_EQ(tokens[i].kind, TokenKind::Parameter);
 }
-TEST(Lexer, OtherScriptsAreWordsAndTheirBlanksAreBlanks) { EXPECT_EQ(words("gr\u00f6\u00dfe\u00a0+\u3000\u8868"), (Words{"gr\u00f6\u00dfe", "+", "\u8868"})); }
+TEST(Lexer, OtherScriptsAreWordsAndTheirBlanksAreBlanks) {
+  EXPECT_EQ(words("gr\u00f6\u00dfe\u00a0+\u3000\u8868"), (Words{"gr\u00f6\u00dfe", "+", "\u8868"}));
+}
 TEST(Lexer, UnclosedTextIsSaid) {
   for (const auto* sql : {"'a", "\"a", "/* a /* */", "$x$ a", "E'a\\'"}) EXPECT_FALSE(lex(sql).back().is_closed) << sql;
 }
