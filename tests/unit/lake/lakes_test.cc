@@ -16,7 +16,7 @@ using duck::Identifier;
 using duck::Sql;
 using test::TestLake;
 
-const Lakes::Options kReadOptions{WEIR_EXTENSION_FOLDER, false, nullptr};
+const Lakes::Options kReadOptions{.extension_folder = WEIR_EXTENSION_FOLDER};
 
 Asset asset(const std::string& schema, const std::string& name) { return {AssetKind::Lake, "main", schema, name}; }
 
@@ -121,7 +121,7 @@ TEST(Lakes, ALakeThatWasMovedAsAWholeIsReadFromItsNewPlace) {
   std::filesystem::rename(first.path("lake"), first.path("elsewhere"));
   config.lakes[0].catalog.target = folder.path() + "/moved/main.sqlite";
   config.lakes[0].data = folder.path() + "/moved/main";
-  auto lakes = Lakes::open(config, {WEIR_EXTENSION_FOLDER, true, nullptr});
+  auto lakes = Lakes::open(config, {.extension_folder = WEIR_EXTENSION_FOLDER, .write = true});
   ASSERT_TRUE(lakes.has_value()) << test::messages(lakes.error());
   auto connection = (*lakes)->connect();
   const Lake& lake = (*lakes)->lake("main");
@@ -137,7 +137,7 @@ TEST(Lakes, DataNamedElsewhereWhileTheOldPlaceStandsIsAnError) {
   TestLake first;
   Config config = first.config();
   config.lakes[0].data = first.path("other");
-  const auto lakes = Lakes::open(config, {WEIR_EXTENSION_FOLDER, true, nullptr});
+  const auto lakes = Lakes::open(config, {.extension_folder = WEIR_EXTENSION_FOLDER, .write = true});
   ASSERT_FALSE(lakes.has_value());
   EXPECT_EQ(lakes.error()[0].code, Code::W6005);
 }
@@ -174,7 +174,7 @@ TEST(Lakes, WhatIsNoLakeIsRefusedWithItsReason) {
   ASSERT_EQ(sqlite3_open(config.lakes[0].catalog.target.c_str(), &raw), SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(raw, "CREATE TABLE q (a INTEGER)", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(raw);
-  lakes = Lakes::open(config, {WEIR_EXTENSION_FOLDER, false, nullptr});
+  lakes = Lakes::open(config, {.extension_folder = WEIR_EXTENSION_FOLDER});
   ASSERT_FALSE(lakes.has_value());
   EXPECT_EQ(lakes.error()[0].code, Code::W6001);
   EXPECT_NE(lakes.error()[0].message.find("without a lake"), std::string::npos);
@@ -201,7 +201,7 @@ TEST(Lakes, ADataFolderThatCannotBeMadeIsAnErrorOfItsOwn) {
                           {DatabaseLocation::Kind::Sqlite, folder.path() + "/m.sqlite", "m.sqlite"},
                           folder.path() + "/file/data",
                           std::nullopt});
-  const auto lakes = Lakes::open(config, {WEIR_EXTENSION_FOLDER, true, nullptr});
+  const auto lakes = Lakes::open(config, {.extension_folder = WEIR_EXTENSION_FOLDER, .write = true});
   ASSERT_FALSE(lakes.has_value());
   EXPECT_EQ(lakes.error()[0].code, Code::W6005);
 }
