@@ -267,11 +267,16 @@ class Observer {
                       "{} AND {} UNION ALL "
                       "SELECT table_id, -delete_count, coalesce(partial_max > {}, false) FROM {} d WHERE {} AND {} "
                       "AND data_file_id IN (SELECT data_file_id FROM {} f WHERE {}) UNION ALL "
-                      "SELECT table_id, 0, true FROM {} WHERE {}) GROUP BY table_id",
+                      "SELECT table_id, 0, true FROM {} WHERE {} UNION ALL "
+                      // Deletes that plain DuckDB keeps in the catalog of a lake that it made.
+                      "SELECT table_id, 0, true FROM {} t WHERE {} AND EXISTS (SELECT 1 FROM {} c WHERE "
+                      "contains(c.changes_made, 'inlined_delete:') AND contains(',' || c.changes_made || ',', "
+                      "',inlined_delete:' || CAST(t.table_id AS VARCHAR) || ','))) GROUP BY table_id",
                       at_, lake_.metadata("ducklake_data_file"), live("f"), among("table_id"), at_,
                       lake_.metadata("ducklake_delete_file"), live("d"), among("table_id"),
                       lake_.metadata("ducklake_data_file"), live("f"), lake_.metadata("ducklake_inlined_data_tables"),
-                      among("table_id"))));
+                      among("table_id"), lake_.metadata("ducklake_table"), among("table_id"),
+                      lake_.metadata("ducklake_snapshot_changes"))));
     std::vector<TableState*> mixed;
     for (std::size_t i = 0; i < found.size(); ++i) {
       TableState* state = state_of(found, i);
