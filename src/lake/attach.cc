@@ -162,7 +162,9 @@ Result<void> Lakes::prepare(const Config& config, const Options& options) {
     lake.config_ = one;
     WEIR_CHECK(attach(connection, lake, options));
   }
-  return options.confined ? confine(connection, config) : Result<void>{};
+  if (!options.confined) return {};
+  WEIR_CHECK(attach_databases());
+  return confine(config);
 }
 
 Result<void> Lakes::load(const std::vector<std::string>& names) {
@@ -175,9 +177,9 @@ Result<void> Lakes::load(const std::vector<std::string>& names) {
 }
 
 // DuckDB resolves links and `..` before it compares, and its own temp folder and what is attached stay within reach.
-// Measured: nothing brings the access back while the instance lives, and SQLite and PostgreSQL are attached past it,
-// which the gate knows.
-Result<void> Lakes::confine(duck::Connection& connection, const Config& config) {
+// Measured: nothing brings the access back while the instance lives; SQLite files are attached past it, which the gate
+// knows, and PostgreSQL not at all.
+Result<void> Lakes::confine(const Config& config) {
   if (std::find(config.allow_paths.begin(), config.allow_paths.end(), "any") != config.allow_paths.end()) return {};
   std::vector<std::string> folders{config.root, config.temp_folder};
   for (const LakeConfig& lake : config.lakes) folders.push_back(lake.data);
@@ -195,6 +197,7 @@ Result<void> Lakes::confine(duck::Connection& connection, const Config& config) 
     if (database.kind == DatabaseLocation::Kind::DuckDb)
       for (const std::string_view end : {"", ".wal"})
         files.push_back(Sql("{}", Literal(database.target + std::string(end))));
+  WEIR_TRY(auto connection, connect());
   for (const Sql& statement :
        {Sql("SET allowed_directories = [{}]", Sql::join(directories, ", ")),
         Sql("SET allowed_paths = [{}]", Sql::join(files, ", ")), Sql("SET enable_external_access = false")})
@@ -322,14 +325,19 @@ Result<duck::Sql> Lakes::type_option(const DatabaseLocation& location) {
   return Sql();
 }
 
-Result<duck::TableName> Lakes::datatable(const std::string& place, const std::string& schema,
-                                         const std::string& table) {
-  const auto configured = databases_.find(place);
-  assert(configured != databases_.end());
-  const DatabaseLocation& location = configured->second;
-  const std::lock_guard guard(mutex_);
-  if (const auto known = attached_databases_.find(place); known != attached_databases_.end())
-    return duck::TableName{known->second, schema, table};
+// A database that does not answer stops only who reads it.
+Result<void> Lakes::attach_databases() {
+  for (const auto& [place, location] : databases_) {
+    if (location.kind != DatabaseLocation::Kind::Postgres) continue;
+    if (auto attached = attach_database(place); !attached)
+      closed_databases_.emplace(place, std::move(attached).error());
+  }
+  return {};
+}
+
+/// The name of its attachment.
+Result<std::string> Lakes::attach_database(const std::string& place) {
+  const DatabaseLocation& location = databases_.at(place);
   const std::string name = reserved_name("_weir_d_", place);
   WEIR_TRY(const Sql type, type_option(location));
   WEIR_TRY(auto connection, connect());
@@ -339,6 +347,18 @@ Result<duck::TableName> Lakes::datatable(const std::string& place, const std::st
     return fail(
         explain(Code::W6006, fmt::format("database {} ({}) cannot be opened", place, location.shown), done.error()));
   attached_databases_[place] = name;
+  return name;
+}
+
+Result<duck::TableName> Lakes::datatable(const std::string& place, const std::string& schema,
+                                         const std::string& table) {
+  const auto configured = databases_.find(place);
+  assert(configured != databases_.end());
+  const std::lock_guard guard(mutex_);
+  if (const auto known = attached_databases_.find(place); known != attached_databases_.end())
+    return duck::TableName{known->second, schema, table};
+  if (const auto closed = closed_databases_.find(place); closed != closed_databases_.end()) return fail(closed->second);
+  WEIR_TRY(const std::string name, attach_database(place));
   return duck::TableName{name, schema, table};
 }
 

@@ -193,6 +193,9 @@ class Lakes {
   /// configured database read-only, `:memory:`, or a database file read-only. Requires: an instance that only this
   /// script uses, a statement that the gate accepted, and the lake's lock. Errors: W6001 it cannot be opened.
   Result<void> attach_alias(duck::Connection& connection, const std::string& uri, const std::string& alias);
+  /// Closes the way to files outside the project, for good, where opening did not (Options::confined). Requires: all
+  /// that lies on PostgreSQL is attached, because DuckDB attaches none afterwards. Errors: W6001 DuckDB refuses.
+  Result<void> confine(const Config& config);
   /// The relation of a configured database, attached READ_ONLY under a reserved name when first asked for. Requires: a
   /// configured name. Errors: W6006 the database cannot be opened. Threads: safe.
   Result<duck::TableName> datatable(const std::string& place, const std::string& schema, const std::string& table);
@@ -201,7 +204,8 @@ class Lakes {
   Lakes() = default;
   Result<void> prepare(const Config& config, const Options& options);
   Result<void> attach(duck::Connection& connection, Lake& lake, const Options& options);
-  Result<void> confine(duck::Connection& connection, const Config& config);
+  Result<void> attach_databases();
+  Result<std::string> attach_database(const std::string& place);
   Result<void> load(const std::vector<std::string>& names);
   Result<void> attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
   Result<void> attach_writer(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
@@ -217,6 +221,8 @@ class Lakes {
   std::map<std::string, DatabaseLocation> databases_;
   std::mutex mutex_;  // guards attached_databases_
   std::map<std::string, std::string> attached_databases_;
+  std::map<std::string, Diagnostics>
+      closed_databases_;  // those that could not be attached before the instance was confined
 };
 
 /// A simple name for a reserved attachment: `prefix` and the name in lower case, where '_' is doubled and every byte

@@ -32,14 +32,31 @@ Result<std::int64_t> newest_version(Session& session, const lake::Lake& lake) {
   return lake.current_version(connection);
 }
 
+/// Attaches what the script attaches, before the instance is confined: afterwards DuckDB reaches no PostgreSQL. An
+/// alias that is used again later is left to its turn. Returns the statements that are done with.
+Result<std::set<std::size_t>> attach_all(lake::Lakes& instance, duck::Connection& connection, const Model& model) {
+  std::set<std::size_t> attached;
+  std::set<std::string> aliases;
+  for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
+    const parse::Statement& statement = model.script.statements[i];
+    if (statement.kind != parse::StatementKind::Attach || !aliases.insert(statement.alias).second) continue;
+    WEIR_CHECK(instance.attach_alias(connection, statement.attach_uri, statement.alias));
+    attached.insert(i);
+  }
+  return attached;
+}
+
 /// Runs the statements one by one; the last one's rows become the result.
 Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& instance) {
   WEIR_TRY(duck::Connection connection, instance.connect());
   const Model& model = *work.step->model;
   const Running::Watch watch(session.running, model.path, "running", connection);
+  WEIR_TRY(const std::set<std::size_t> attached, attach_all(instance, connection, model));
+  WEIR_CHECK(instance.confine(session.project.config));
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
     const parse::Statement& statement = model.script.statements[i];
     failpoint("manual_statement");
+    if (attached.contains(i)) continue;
     if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load) continue;
     if (statement.kind == parse::StatementKind::Attach) {
       WEIR_CHECK(instance.attach_alias(connection, statement.attach_uri, statement.alias));
@@ -72,7 +89,7 @@ Result<void> run_script(Session& session, StepWork& work) {
   if (work.lease) WEIR_CHECK(session.store.check({*work.lease}));
   WEIR_TRY(const std::int64_t before, newest_version(session, target));
   WEIR_TRY(const auto instance,
-           lake::Lakes::open(session.project.config, {.extension_folder = io::extension_folder(), .confined = true}));
+           lake::Lakes::open(session.project.config, {.extension_folder = io::extension_folder()}));
   auto outcome = run_statements(session, work, *instance);
   WEIR_TRY(const std::int64_t after, newest_version(session, target));
   for (std::int64_t version = before + 1; version <= after; ++version) work.report.versions.push_back(version);
