@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SOURCES = $(shell git ls-files 'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'bench/*.h' 'bench/*.cc')
 
-.PHONY: demo test test-faults build install format lint check-layers setup bench
+.PHONY: demo test build install format lint check-layers setup bench
 
 setup:
 	@scripts/setup
@@ -19,13 +19,7 @@ demo: build
 test: setup
 	@cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS)
-	@ctest --test-dir build/dev -j $(JOBS) --output-on-failure --repeat until-pass:2 -LE faults
-
-# Kills, stops, foreign writers and full disks, on both catalogs: minutes, on a machine to itself.
-test-faults: setup
-	@cmake --preset dev
-	@cmake --build --preset dev -j $(JOBS)
-	@ctest --test-dir build/dev -j $(JOBS) --output-on-failure -L faults -R faults
+	@ctest --test-dir build/dev -j $(JOBS) --output-on-failure --repeat until-pass:2
 
 bench: build
 	@cmake --build --preset release -j $(JOBS) --target floor
