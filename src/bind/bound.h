@@ -1,0 +1,75 @@
+// The project as DuckDB understands it: every model's columns and types, where each comes from, and what is wrong.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bind/lineage.h"
+#include "duck/database.h"
+#include "graph/graph.h"
+#include "project/project.h"
+
+namespace weir::bind {
+
+/// Columns of an asset as they were captured after a publish, or as its lake holds them now.
+struct KnownSchema {
+  std::vector<duck::Column> columns;
+  /// Number of the captured version; nothing if read live.
+  std::optional<std::int64_t> version;
+  /// When it was captured, ISO 8601 UTC.
+  std::string captured;
+};
+/// By Asset::key().
+using KnownSchemas = std::map<std::string, KnownSchema>;
+
+/// Where a value of an output comes from, by asset. A file that a query reads is an asset of its own
+/// ("file:orders.csv").
+struct AssetColumn {
+  std::string asset;  // URI
+  std::string column;
+  friend auto operator<=>(const AssetColumn&, const AssetColumn&) = default;
+};
+
+struct ColumnOrigin {
+  AssetColumn from;
+  ValueKind kind = ValueKind::Copy;
+  bool is_declared = false;
+};
+
+struct RowOrigin {
+  AssetColumn from;
+  RowRole role = RowRole::Where;
+};
+
+struct BoundColumn {
+  std::string name;
+  std::string type;
+  std::vector<ColumnOrigin> from;
+};
+
+struct BoundModel {
+  enum class State {
+    Bound,
+    Failed,   // its own query is wrong: diagnostics say how
+    Blocked,  // a producer's columns are not known
+    Opaque,   // no query that could be bound: manual scripts
+  };
+  State state = State::Bound;
+  /// Of the result query, in order. A failed or blocked model has the columns of its last capture, if there is one.
+  std::vector<BoundColumn> columns;
+  std::vector<RowOrigin> rows;
+  /// Path of the model that is to blame; for Blocked.
+  std::string blocked_by;
+};
+
+struct Bound {
+  /// As graph.models().
+  std::vector<BoundModel> models;
+  /// Sorted by file and position.
+  Diagnostics diagnostics;
+};
+
+}  // namespace weir::bind
