@@ -87,7 +87,7 @@ std::string file_prefix(const StageRequest& request) {
 
 std::string folder_of_slice(const StageRequest& request) {
   // Without the last slash: COPY adds one, and the lake would keep both in the recorded path.
-  const std::string folder = request.target.folder.substr(0, request.target.folder.find_last_not_of('/') + 1);
+  std::string folder = request.target.folder.substr(0, request.target.folder.find_last_not_of('/') + 1);
   if (request.partition.empty()) return folder;
   return fmt::format("{}/{}={}", folder, lake::kPartitionColumn, hive_encoded(request.partition));
 }

@@ -155,7 +155,7 @@ std::optional<Found> mend(Type& type) {
     const Found found{to_text(type), "a lake has no arrays of a fixed size"};
     type.name = "LIST";
     type.parameters.clear();
-    (void)mend(type.children.front().second);
+    (void)mend(type.children.front().type);
     return found;
   }
   if (const auto rule = refused_types().find(type.name); rule != refused_types().end()) {
@@ -222,8 +222,8 @@ bool fields_fit(const Type& from, const Type& to, bool fields_may_be_added) {
   if (!fields_may_be_added && from.children.size() != to.children.size()) return false;
   for (std::size_t i = 0; i < from.children.size(); ++i) {
     // Fields keep their place: a cast between structs of another order is not a widening.
-    if (from.children[i].first != to.children[i].first) return false;
-    if (!fits(from.children[i].second, to.children[i].second, fields_may_be_added)) return false;
+    if (from.children[i].field != to.children[i].field) return false;
+    if (!fits(from.children[i].type, to.children[i].type, fields_may_be_added)) return false;
   }
   return true;
 }
@@ -241,7 +241,7 @@ bool fits(const Type& from, const Type& to, bool fields_may_be_added) {
     return other && *scale <= *other;
   }
   if (from.name == "LIST" && to.name == "LIST")
-    return fits(from.children[0].second, to.children[0].second, fields_may_be_added);
+    return fits(from.children[0].type, to.children[0].type, fields_may_be_added);
   if (from.name == "STRUCT" && to.name == "STRUCT") return fields_fit(from, to, fields_may_be_added);
   return false;
 }
@@ -251,8 +251,8 @@ bool fits(const Type& from, const Type& to, bool fields_may_be_added) {
 Type parse_type(std::string_view text) { return Reader(text).read(); }
 
 std::string to_text(const Type& type) {
-  if (type.name == "LIST") return to_text(type.children[0].second) + "[]";
-  if (type.name == "ARRAY") return to_text(type.children[0].second) + "[" + std::to_string(type.parameters[0]) + "]";
+  if (type.name == "LIST") return to_text(type.children[0].type) + "[]";
+  if (type.name == "ARRAY") return to_text(type.children[0].type) + "[" + std::to_string(type.parameters[0]) + "]";
   std::string text = type.name == "NULL" ? "\"NULL\"" : type.name;
   if (type.children.empty() && type.parameters.empty()) return text;
   text += '(';
@@ -260,8 +260,8 @@ std::string to_text(const Type& type) {
     text += (i > 0 ? "," : "") + std::to_string(type.parameters[i]);
   for (std::size_t i = 0; i < type.children.size(); ++i) {
     if (i > 0) text += ", ";
-    if (type.name != "MAP") text += duck::quote_identifier(type.children[i].first) + " ";
-    text += to_text(type.children[i].second);
+    if (type.name != "MAP") text += duck::quote_identifier(type.children[i].field) + " ";
+    text += to_text(type.children[i].type);
   }
   return text + ")";
 }
@@ -282,7 +282,7 @@ Type without_huge(const Type& type) {
 
 bool contains(const Type& type, std::string_view name) {
   return type.name == name || std::any_of(type.children.begin(), type.children.end(),
-                                          [&](const auto& child) { return contains(child.second, name); });
+                                          [&](const auto& child) { return contains(child.type, name); });
 }
 
 bool is_lossless_cast(const Type& from, const Type& to) { return fits(from, to, false); }

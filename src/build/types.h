@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace weir::build {
@@ -15,9 +14,16 @@ struct Type {
   std::string name;
   /// DECIMAL: precision and scale; ARRAY: size.
   std::vector<int> parameters;
-  /// Field names of a STRUCT, empty elsewhere.
-  std::vector<std::pair<std::string, Type>> children;
+  /// With the field's name in a STRUCT or UNION, empty elsewhere.
+  struct Child;
+  std::vector<Child> children;
   friend bool operator==(const Type&, const Type&) = default;
+};
+
+struct Type::Child {
+  std::string field;
+  Type type;
+  friend bool operator==(const Child&, const Child&) = default;
 };
 
 /// Reads DuckDB's spelling. Text it cannot take apart becomes a type of that name without children.

@@ -16,7 +16,7 @@ const std::vector<Option>& common_options() {
 }
 
 const std::vector<Command>& commands() {
-  static const std::vector<Option> kSelection = {
+  static const std::vector<Option> selection = {
       {"selector", Kind::List, "Models: names, path globs, tag:x, folder:x, +x, x+, 2+x; a comma intersects", "model"},
       {"-s,--select", Kind::List, "The same, as an option; may be repeated", "model"},
       {"--exclude", Kind::List, "Leave these models out", "model"},
@@ -42,7 +42,7 @@ const std::vector<Command>& commands() {
        "  weir run\n  weir run sales/orders_daily --partition 2026-07-05\n  weir run +mart_revenue --exclude "
        "tag:heavy\n"
        "  weir run --from staging/orders --to mart_revenue --dry-run\n",
-       with(kSelection, {{"--from", Kind::Text, "Start at this model; what lies above it is not run", "model"},
+       with(selection, {{"--from", Kind::Text, "Start at this model; what lies above it is not run", "model"},
                          {"--to", Kind::List, "End at these models or assets", "model"},
                          {"-p,--partition", Kind::Text, "Partition to write, for every partitioned model of the run"},
                          {"--at", Kind::Text, "Instant that stands for now when the partition is chosen"},
@@ -63,7 +63,7 @@ const std::vector<Command>& commands() {
         {"--from", Kind::Text, "First partition to show"},
         {"--to", Kind::Text, "Last partition to show"}},
        status_command},
-      {"ls", "List models", "  weir ls\n  weir ls tag:daily --json\n", kSelection, ls_command},
+      {"ls", "List models", "  weir ls\n  weir ls tag:daily --json\n", selection, ls_command},
       {"show",
        "Show a model: header, plan, and the SQL that would run",
        "  weir show orders_daily\n  weir show orders_daily --sql --partition 2026-07-05\n",
@@ -89,7 +89,7 @@ const std::vector<Command>& commands() {
        history_command},
       {"test", "Run data tests again on published tables",
        "  weir test\n  weir test sales/orders_daily --partition 2026-07-05\n",
-       with(kSelection, {{"-p,--partition", Kind::Text, "Partition to test, for partitioned models"}}), test_command},
+       with(selection, {{"-p,--partition", Kind::Text, "Partition to test, for partitioned models"}}), test_command},
       {"state rebuild",
        "Make the ledger anew from the lakes' commit records",
        "  weir state rebuild\n",

@@ -20,9 +20,9 @@ namespace {
 constexpr std::int64_t kBoxLimit = 1000;
 
 bool is_number(const std::string& type) {
-  static const std::set<std::string> kNumbers = {"TINYINT",   "SMALLINT", "INTEGER", "BIGINT",   "HUGEINT", "UTINYINT",
+  static const std::set<std::string> numbers = {"TINYINT",   "SMALLINT", "INTEGER", "BIGINT",   "HUGEINT", "UTINYINT",
                                                  "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT",   "DOUBLE"};
-  return kNumbers.contains(type) || type.starts_with("DECIMAL");
+  return numbers.contains(type) || type.starts_with("DECIMAL");
 }
 
 void print_box(const ops::QueryResult& result, Streams& streams) {

@@ -12,7 +12,6 @@ namespace weir::lake {
 namespace {
 
 namespace fs = std::filesystem;
-using duck::Literal;
 using duck::Sql;
 
 /// Names of stages begin so, see build/files.cc.

@@ -16,10 +16,8 @@ namespace weir::lake {
 namespace {
 
 using duck::Identifier;
-using duck::Literal;
 using duck::Rows;
 using duck::Sql;
-using duck::TableName;
 
 std::string lower(std::string_view text) {
   std::string lowered(text);

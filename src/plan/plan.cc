@@ -64,7 +64,7 @@ std::string changes_key(const Asset& input, const Graph& graph) {
 }
 
 std::string not_there_yet(const Model& model) {
-  const std::string missing = fmt::format("the plane `{}` is not there yet", name_of(model.plane));
+  std::string missing = fmt::format("the plane `{}` is not there yet", name_of(model.plane));
   // A model without a header, or whose author forgot the line, is of this plane.
   if (model.plane != Plane::Virtual) return missing;
   return fmt::format("{}; `-- materialize ducklake://<lake>/<table>` in the header makes a table of a lake", missing);

@@ -325,7 +325,7 @@ std::optional<std::string> missing_in(const Test& test) {
 }
 
 std::string default_name(const Test& test) {
-  const std::string name(entry_of(test.kind).name);
+  std::string name(entry_of(test.kind).name);
   switch (test.kind) {
     case TestKind::Relationships:
       return name + "(" + joined(test.columns) + " -> " + path_of(*test.reference) + "." + test.reference_column + ")";

@@ -1,5 +1,7 @@
 #include "project/token_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -11,7 +13,6 @@ namespace {
 
 using parse::Replacement;
 using text::Token;
-using text::TokenKind;
 
 std::string doubled(std::string_view value, char mark) {
   std::string text;
@@ -62,7 +63,7 @@ class TokenRenderer {
       const std::string_view spelled = source_.substr(one.span.begin, one.span.size());
       if (spelled.front() == '$') {
         const std::string tag(spelled.substr(0, spelled.find('$', 1) + 1));
-        return tag + " || " + duck::quote_text(partition_) + " || " + tag;
+        return fmt::format("{} || {} || {}", tag, duck::quote_text(partition_), tag);
       }
       if (spelled.front() != '\'') return doubled(doubled(partition_, '\\'), '\'');
     }

@@ -14,7 +14,7 @@ namespace {
 duck::Sql at_micros(std::int64_t micros) { return duck::Sql("make_timestamp(CAST({} AS BIGINT))", micros); }
 
 // Validity columns of a row of the shape, by name; other columns as `otherwise` says.
-ValueOf with_validity(duck::Sql from, duck::Sql to, bool is_current, ValueOf otherwise) {
+ValueOf with_validity(const duck::Sql& from, const duck::Sql& to, bool is_current, const ValueOf& otherwise) {
   return [=](const ShapedColumn& column) {
     if (!column.managed) return otherwise(column);
     if (build::same_name(column.state.name, kValidFrom)) return from;

@@ -18,7 +18,7 @@ struct Migration {
 
 // Times are TEXT in ISO 8601 UTC, which orders as time does. BIGINT has INTEGER affinity in SQLite. Numbers that may be
 // unknown are nullable.
-const std::vector<Migration> kMigrations = {
+const std::vector<Migration> migrations_in_order = {
     Migration{1,
               {
                   R"(CREATE TABLE run (
@@ -55,7 +55,7 @@ Result<int> version_of(Session& session) {
 
 }  // namespace
 
-int newest_schema_version() { return kMigrations.back().version; }
+int newest_schema_version() { return migrations_in_order.back().version; }
 
 Result<void> migrate(Session& session) {
   return session.write("migrate", [&]() -> Result<void> {
@@ -69,7 +69,7 @@ Result<void> migrate(Session& session) {
                    .span = {},
                    .hint = "it was written by a newer weir: use that one"});
     if (found == newest_schema_version()) return {};
-    for (const auto& migration : kMigrations) {
+    for (const auto& migration : migrations_in_order) {
       if (migration.version <= found) continue;
       for (const char* statement : migration.statements) session.run(statement);
     }
