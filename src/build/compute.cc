@@ -72,8 +72,7 @@ Result<void> judge_setup(Work& work, const parse::Spliced& sql) {
     return {};
   const duck::Sql query = query_part(sql, *statement);
   if (query.empty()) return {};
-  BoundPlan plan;
-  return pass_gate(work.connection, query, sql, suspect, plan);
+  return pass_gate(work.connection, bind_plan(work.connection, query), sql, suspect);
 }
 
 Result<void> run_setup(Work& work) {
@@ -99,7 +98,14 @@ Result<void> check_collations(const Work& work, const BoundPlan& plan, const std
 // it is computed into a table of its own first, still once, and the stage is taken from there.
 Result<std::vector<duck::Column>> bind_result(Work& work) {
   const StageRequest& request = work.request;
-  auto columns = work.connection.describe(request.query.sql());
+  // Binding costs as much as computing a small model: once is enough where the plan tells the columns too.
+  const auto plan = bind_plan(work.connection, request.query.sql(), request.largest_stage);
+  if (plan) work.most_rows = plan->most_rows;
+  duck::Outcome<std::vector<duck::Column>> columns;
+  if (plan && plan->columns)
+    columns = *plan->columns;
+  else
+    columns = work.connection.describe(request.query.sql());
   if (!columns) {
     const auto statements = work.connection.count_statements(request.query.sql());
     if (!statements || *statements < 2) return work.failed(columns.error(), request.query, 0);
@@ -117,11 +123,9 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
     if (!columns) return work.failed(columns.error(), request.query, std::nullopt);
     return std::move(*columns);
   }
-  BoundPlan plan;
-  WEIR_CHECK(pass_gate(work.connection, request.query.sql(), request.query,
-                       suspect_of(request.model, request.model.result()), plan));
-  for (const std::size_t at : plan.untyped) columns->at(at).type = "\"NULL\"";
-  WEIR_CHECK(check_collations(work, plan, *columns));
+  WEIR_CHECK(pass_gate(work.connection, plan, request.query, suspect_of(request.model, request.model.result())));
+  for (const std::size_t at : plan->untyped) columns->at(at).type = "\"NULL\"";
+  WEIR_CHECK(check_collations(work, *plan, *columns));
   return std::move(*columns);
 }
 
@@ -218,7 +222,9 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   }
   WEIR_CHECK(fill_memory(work, layout, stage));
   WEIR_CHECK(prove_casts(work, layout, stage));
-  auto content = sum_up(work.connection, stage.relation, stage.columns);
+  // A replace compares content with what was recorded: hashed along with the counts, the table is never read for that.
+  auto content =
+      sum_up(work.connection, stage.relation, stage.columns, work.request.model.strategy == Strategy::Replace);
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
   WEIR_CHECK(check_required(work, layout, stage));

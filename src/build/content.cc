@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "build/names.h"
 #include "build/types.h"
 
 namespace weir::build {
@@ -21,6 +22,19 @@ duck::Sql hashed(const lake::ColumnState& column) {
   const duck::Identifier name(column.name);
   if (hashes_as_text(parse_type(column.type))) return {"CAST(stage.{} AS VARCHAR)", name};
   return {"stage.{}", name};
+}
+
+duck::Sql row_of(const std::vector<lake::ColumnState>& columns) {
+  std::vector<duck::Sql> values;
+  for (const auto& column : columns) values.push_back(hashed(column));
+  return duck::Sql::join(values, ", ");
+}
+
+/// A name that no column has.
+duck::Identifier free_name(const std::vector<lake::ColumnState>& columns) {
+  std::string name = "_weir_hash";
+  while (find_column(columns, name) != nullptr) name += '_';
+  return duck::Identifier(name);
 }
 
 }  // namespace
@@ -62,7 +76,7 @@ std::optional<Content> content_from_json(const std::string& text) {
 }
 
 duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& relation,
-                              const std::vector<lake::ColumnState>& columns) {
+                              const std::vector<lake::ColumnState>& columns, bool with_hashes) {
   std::vector<duck::Sql> parts = {"system.main.count_star()"};
   for (const auto& column : columns) {
     const duck::Identifier name(column.name);
@@ -73,7 +87,15 @@ duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& rel
     else
       parts.emplace_back("NULL, NULL");
   }
-  auto rows = connection.query(duck::Sql("SELECT {} FROM {} AS stage", duck::Sql::join(parts, ", "), relation));
+  const duck::Identifier hash = free_name(columns);
+  if (with_hashes)
+    parts.emplace_back(
+        "CAST(system.main.sum(stage.{}) AS VARCHAR), CAST(system.main.sum(system.main.hash(stage.{})) AS VARCHAR)",
+        hash, hash);
+  const duck::Sql source = with_hashes ? duck::Sql("(SELECT *, system.main.hash({}) AS {} FROM {} AS stage)",
+                                                   row_of(columns), hash, relation)
+                                       : relation;
+  auto rows = connection.query(duck::Sql("SELECT {} FROM {} AS stage", duck::Sql::join(parts, ", "), source));
   if (!rows) return tl::unexpected(rows.error());
   Content content;
   content.rows = rows->integer(0, 0);
@@ -82,17 +104,19 @@ duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& rel
     content.columns[columns[i].name] = {content.rows - rows->integer(0, at), rows->maybe_text(0, at + 1),
                                         rows->maybe_text(0, at + 2)};
   }
+  if (with_hashes) {
+    content.sum = rows->maybe_text(0, 1 + 3 * columns.size()).value_or("0");
+    content.sum_of_hashes = rows->maybe_text(0, 2 + 3 * columns.size()).value_or("0");
+  }
   return content;
 }
 
 Result<void> add_hashes(duck::Connection& clean, Stage& stage) {
-  std::vector<duck::Sql> values;
-  for (const auto& column : stage.columns) values.push_back(hashed(column));
   // The sum over 64-bit hashes is a HUGEINT and cannot overflow below 2^63 rows.
   auto rows =
       clean.query(duck::Sql("SELECT coalesce(sum(h), 0)::VARCHAR, coalesce(sum(hash(h)), 0)::VARCHAR FROM (SELECT "
                             "hash({}) AS h FROM {} AS stage)",
-                            duck::Sql::join(values, ", "), stage.relation));
+                            row_of(stage.columns), stage.relation));
   if (!rows)
     return fail(
         {Code::W4001, Severity::Error, fmt::format("cannot add up the stage: {}", rows.error().message), {}, {}, {}});

@@ -168,6 +168,29 @@ bool Draft::can_add_files() const {
   });
 }
 
+bool Draft::is_plain_creation() const {
+  if (request.target.exists || is_partitioned()) return false;
+  return std::all_of(shape.columns.begin(), shape.columns.end(), [](const ShapedColumn& column) {
+    return column.state.nullable && !column.state.default_sql && !column.state.comment;
+  });
+}
+
+bool Draft::shows_stage_as_it_is() const {
+  const auto& staged = request.stage.columns;
+  if (shape.columns.size() != staged.size()) return false;
+  for (std::size_t i = 0; i < staged.size(); ++i)
+    if (shape.columns[i].state.name != staged[i].name || shape.columns[i].state.type != staged[i].type ||
+        shape.columns[i].managed)
+      return false;
+  return true;
+}
+
+void Draft::finish_with(const duck::Sql& relation) {
+  for (const ShapedColumn& column : shape.columns) effect.columns.push_back(column.state);
+  effect.table_image = relation;
+  effect.slice_image = relation;
+}
+
 Result<void> Draft::finish(const duck::Sql& slice, const duck::Sql& table) {
   for (const ShapedColumn& column : shape.columns) effect.columns.push_back(column.state);
   WEIR_TRY(effect.table_image, image("table", table));

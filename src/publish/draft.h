@@ -103,6 +103,12 @@ class Draft {
   /// Statements that make the table with the shape's columns, restating what an earlier one carried (create.cc).
   std::vector<duck::Sql> create();
 
+  /// True if the table is new and its columns have types and nothing more, so that one statement makes and fills it.
+  bool is_plain_creation() const;
+  /// True if the shape's columns are the stage's, by name, type and order.
+  bool shows_stage_as_it_is() const;
+  /// Both images are `relation` itself: a view over it would only cost its making.
+  void finish_with(const duck::Sql& relation);
   /// Sets images, columns and rows of the effect.
   Result<void> finish(const duck::Sql& slice, const duck::Sql& table);
   /// A commit that changes nothing but must exist.

@@ -72,7 +72,12 @@ void write_table(Draft& draft) {
     }
   }
   effect.statements = draft.create();
-  if (has_rows) effect.statements.push_back(adds_files ? draft.add_files() : rows);
+  if (has_rows && !adds_files && draft.is_plain_creation()) {
+    effect.statements.pop_back();
+    effect.statements.push_back(duck::Sql("CREATE OR REPLACE TABLE {} AS {}", draft.writable(), draft.stage_rows()));
+  } else if (has_rows) {
+    effect.statements.push_back(adds_files ? draft.add_files() : rows);
+  }
   const bool is_small = draft.target.rows < kSmall && draft.request.stage.content.rows < kSmall;
   if (is_same_table && is_small && !adds_files) effect.keeping = std::move(in_place);
 }
@@ -120,6 +125,10 @@ Result<void> prepare_replace(duck::Connection& clean, Draft& draft) {
   // Files of an unchanged slice are not published, so its image is the target's own rows.
   const bool reads_target = unchanged && !draft.request.stage.files.empty();
   const duck::Sql slice = reads_target ? draft.target_rows(draft.where_slice()) : draft.stage_rows();
+  if (!draft.is_partitioned() && !reads_target && draft.shows_stage_as_it_is()) {
+    draft.finish_with(draft.request.stage.relation);
+    return {};
+  }
   if (!draft.is_partitioned()) return draft.finish(slice, slice);
   if (!draft.target.exists) return draft.finish(slice, slice);
   if (reads_target) return draft.finish(slice, draft.target_rows());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/failpoint.h"
@@ -46,8 +47,13 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
     Slot& slot = slots_[step.id];
     slot.work.step = &step;
     slot.work.report = first_report(step);
-    if (step.action == plan::Action::Build) continue;
+    for (const std::size_t producer : step.reads) slots_[producer].readers.push_back(step.id);
+    if (step.action == plan::Action::Build) {
+      candidates_.insert(step.id);
+      continue;
+    }
     slot.phase = Phase::Ended;
+    ++ended_;
     slot.work.report.status = step.action == plan::Action::Fresh ? Status::Fresh : Status::Skipped;
     slot.broken = step.is_blocking;
     slot.work.report.is_blocking = step.is_blocking;
@@ -55,11 +61,14 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
 }
 
 Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases) {
-  for (state::Lease& lease : leases)
-    for (Slot& slot : slots_)
-      if (slot.phase == Phase::Waiting && slot.work.step->model->target->key() == lease.asset &&
-          slot.work.step->slice == lease.slice)
-        slot.work.lease = lease;
+  std::map<std::pair<std::string, std::string>, state::Lease*> held;
+  for (state::Lease& lease : leases) held[{lease.asset, lease.slice}] = &lease;
+  for (Slot& slot : slots_) {
+    if (slot.phase != Phase::Waiting || !slot.work.step->model->target) continue;
+    if (const auto lease = held.find({slot.work.step->model->target->key(), slot.work.step->slice});
+        lease != held.end())
+      slot.work.lease = *lease->second;
+  }
   WEIR_TRY(duck::Connection writer, session_.lakes.connect());
   WEIR_TRY(duck::Connection reader, session_.lakes.connect());
   publisher_.emplace(session_, std::move(writer), std::move(reader));
@@ -80,24 +89,36 @@ Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases)
   return reports;
 }
 
-bool Scheduler::finished() const {
-  return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.phase == Phase::Ended; });
+void Scheduler::enter(std::size_t id, Phase phase) {
+  const auto is_busy = [](Phase one) { return one == Phase::Working || one == Phase::Committed; };
+  Slot& slot = slots_[id];
+  if (slot.phase == Phase::Staged) staged_.erase({slot.staged_at, id});
+  if (is_busy(slot.phase)) --busy_;
+  slot.phase = phase;
+  if (is_busy(phase)) ++busy_;
+  if (phase == Phase::Staged) {
+    slot.staged_at = steady_clock::now();
+    staged_.emplace(slot.staged_at, id);
+    if (slot.work.stage && slot.work.stage->content.rows >= kLargeStage) large_.push_back(id);
+  }
+  if (phase == Phase::Committed) candidates_.insert(id);
+  if (phase == Phase::Ended) ++ended_;
+  // Only these two can make a reader ready.
+  if (phase == Phase::Staged || phase == Phase::Ended) candidates_.insert(slot.readers.begin(), slot.readers.end());
 }
 
 /// The calling thread: progress, and the wish to stop.
 void Scheduler::watch() {
   std::unique_lock lock(mutex_);
   while (!finished()) {
-    changed_.wait_for(lock, 50ms);
+    all_ended_.wait_for(lock, 50ms);
     if (session_.stop.load()) {
       cancel_waiting();
       lock.unlock();
       session_.running.interrupt_all();
       lock.lock();
     }
-    const auto ended =
-        std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.phase == Phase::Ended; });
-    session_.listener.tick(session_.running.snapshot(), static_cast<std::size_t>(ended), slots_.size());
+    session_.listener.tick(session_.running.snapshot(), ended_, slots_.size());
   }
   changed_.notify_all();
 }
@@ -148,30 +169,32 @@ std::optional<std::string> Scheduler::reason_to_build_now(const Slot& slot) cons
 }
 
 std::optional<std::size_t> Scheduler::next_step() {
-  if (session_.stop.load()) return std::nullopt;
-  for (Slot& slot : slots_) {
-    if (slot.phase == Phase::Committed) return slot.work.step->id;
+  while (!session_.stop.load() && !candidates_.empty()) {
+    const std::size_t id = *candidates_.begin();
+    candidates_.erase(candidates_.begin());
+    Slot& slot = slots_[id];
+    if (slot.phase == Phase::Committed) return id;
     if (slot.phase != Phase::Waiting) continue;
     std::string blamed;
     switch (inputs_of_step(slot, blamed)) {
       case Inputs::NotYet:
-        continue;
+        continue;  // comes again with its producers
       case Inputs::Broken:
         slot.work.report.status = Status::Skipped;
         slot.work.report.reason = fmt::format("{} failed", blamed);
         slot.broken = true;
-        end_step(slot.work.step->id);
+        end_step(id);
         continue;
       case Inputs::Readable:
         break;
     }
     if (const auto reason = reason_to_build_now(slot)) {
       slot.work.report.reason = *reason;
-      return slot.work.step->id;
+      return id;
     }
     slot.work.report.status = Status::Fresh;
     slot.work.report.reason = "nothing that it depends on has changed";
-    end_step(slot.work.step->id);
+    end_step(id);
   }
   return std::nullopt;
 }
@@ -179,11 +202,12 @@ std::optional<std::size_t> Scheduler::next_step() {
 /// Requires: mutex_ held.
 void Scheduler::end_step(std::size_t id) {
   Slot& slot = slots_[id];
-  slot.phase = Phase::Ended;
   if (!succeeded(slot.work.report.status)) slot.broken = slot.broken || slot.work.step->action == plan::Action::Build;
+  enter(id, Phase::Ended);
   slot.work.report.finished = state::now_text();
   session_.listener.step_ended(slot.work.report);
   changed_.notify_all();
+  if (finished()) all_ended_.notify_all();
 }
 
 void Scheduler::work() {
@@ -202,7 +226,7 @@ void Scheduler::work() {
     }
     Slot& slot = slots_[*id];
     const bool is_audit = slot.phase == Phase::Committed;
-    slot.phase = Phase::Working;
+    enter(*id, Phase::Working);
     lock.unlock();
     if (is_audit) {
       audit_published(session_, slot.work, *clean);
@@ -219,23 +243,21 @@ void Scheduler::work() {
 }
 
 bool Scheduler::is_unneeded(const Slot& slot) const {
-  if (slot.phase != Phase::Ended || !slot.work.stage || slot.released) return false;
-  const std::size_t id = slot.work.step->id;
-  return std::none_of(slots_.begin() + static_cast<std::ptrdiff_t>(id), slots_.end(), [id](const Slot& other) {
-    const auto& reads = other.work.step->reads;
-    return other.phase != Phase::Ended && std::find(reads.begin(), reads.end(), id) != reads.end();
-  });
+  return slot.phase == Phase::Ended && std::all_of(slot.readers.begin(), slot.readers.end(),
+                                                   [this](std::size_t id) { return slots_[id].phase == Phase::Ended; });
 }
 
 /// Large stages are given up as soon as nobody can read them any more; small ones go with the instance.
 void Scheduler::release_unneeded(std::unique_lock<std::mutex>& lock, duck::Connection& clean) {
-  for (Slot& slot : slots_) {
-    if (!slot.work.stage || slot.work.stage->content.rows < kLargeStage || !is_unneeded(slot)) continue;
-    slot.released = true;
-    lock.unlock();
-    release(slot.work, clean);
-    lock.lock();
-  }
+  const auto rest =
+      std::partition(large_.begin(), large_.end(), [this](std::size_t id) { return !is_unneeded(slots_[id]); });
+  const std::vector<std::size_t> unneeded(rest, large_.end());
+  large_.erase(rest, large_.end());
+  for (const std::size_t id : unneeded) slots_[id].released = true;
+  if (unneeded.empty()) return;
+  lock.unlock();
+  for (const std::size_t id : unneeded) release(slots_[id].work, clean);
+  lock.lock();
 }
 
 void Scheduler::release(StepWork& work, duck::Connection& clean) {
@@ -259,8 +281,7 @@ void Scheduler::take_step(std::size_t id, duck::Connection& clean) {
     failpoint("after_audit");
     if (succeeded(slot.work.report.status)) {
       const std::lock_guard lock(mutex_);
-      slot.phase = Phase::Staged;
-      slot.staged_at = steady_clock::now();
+      enter(id, Phase::Staged);
       return;
     }
   }
@@ -269,22 +290,15 @@ void Scheduler::take_step(std::size_t id, duck::Connection& clean) {
 
 /// A group goes when nothing more can join it, when it is full, or when its oldest member has waited long enough.
 bool Scheduler::group_is_due() const {
-  std::size_t staged = 0;
-  bool others = false;
-  auto oldest = steady_clock::time_point::max();
-  for (const Slot& slot : slots_) {
-    if (slot.phase == Phase::Staged) {
-      ++staged;
-      oldest = std::min(oldest, slot.staged_at);
-    }
-    if (slot.phase == Phase::Working || slot.phase == Phase::Committed) others = true;
-    std::string blamed;
-    if (slot.phase == Phase::Waiting && inputs_of_step(slot, blamed) == Inputs::Readable) others = true;
-  }
-  if (staged == 0) return false;
+  if (staged_.empty()) return false;
+  const bool others =
+      busy_ > 0 || std::any_of(candidates_.begin(), candidates_.end(), [this](std::size_t id) {
+        std::string blamed;
+        return slots_[id].phase == Phase::Waiting && inputs_of_step(slots_[id], blamed) == Inputs::Readable;
+      });
   if (!others) return true;
   if (session_.options.atomic) return false;
-  return staged >= kLargestGroup || steady_clock::now() - oldest >= kLongestFill;
+  return staged_.size() >= kLargestGroup || steady_clock::now() - staged_.begin()->first >= kLongestFill;
 }
 
 /// A step that was computed from a stage which was never published goes with it. Requires: mutex_ held.
@@ -351,7 +365,7 @@ void Scheduler::publish_groups() {
     }
     std::vector<StepWork*> members;
     for (const std::size_t id : group) {
-      slots_[id].phase = Phase::Publishing;
+      enter(id, Phase::Publishing);
       members.push_back(&slots_[id].work);
     }
     lock.unlock();
@@ -361,7 +375,7 @@ void Scheduler::publish_groups() {
       Slot& slot = slots_[id];
       const bool audit_is_due = succeeded(slot.work.report.status) && audits_after(session_, *slot.work.step->model);
       if (audit_is_due)
-        slot.phase = Phase::Committed;
+        enter(id, Phase::Committed);
       else
         end_step(id);
     }

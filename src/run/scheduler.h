@@ -5,7 +5,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "run/publisher.h"
@@ -34,6 +36,8 @@ class Scheduler {
   struct Slot {
     Phase phase = Phase::Waiting;
     StepWork work;
+    /// Steps that read it.
+    std::vector<std::size_t> readers;
     std::chrono::steady_clock::time_point staged_at;
     /// What read a failed producer must not run.
     bool broken = false;
@@ -45,7 +49,9 @@ class Scheduler {
   void publish_groups();
   void watch();
   /// The functions below require mutex_ to be held, unless they say otherwise.
-  bool finished() const;
+  bool finished() const { return ended_ == slots_.size(); }
+  /// The only way to another phase, so that the counts hold.
+  void enter(std::size_t id, Phase phase);
   /// A step that a worker can take now; marks steps that can't run any more on the way. Requires: mutex_ held.
   std::optional<std::size_t> next_step();
   enum class Inputs { Readable, NotYet, Broken };
@@ -66,7 +72,16 @@ class Scheduler {
   Session& session_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::condition_variable all_ended_;
   std::vector<Slot> slots_;
+  // What is asked after every step is counted, never looked for: a run may have ten thousand.
+  std::size_t ended_ = 0;
+  std::size_t busy_ = 0;
+  /// Steps to look at: those waiting whose producers moved, in the plan's order, and those whose audit is due.
+  std::set<std::size_t> candidates_;
+  std::set<std::pair<std::chrono::steady_clock::time_point, std::size_t>> staged_;
+  /// Steps with large stages that were not given up yet.
+  std::vector<std::size_t> large_;
   std::optional<Publisher> publisher_;
   Diagnostics broken_;
 };

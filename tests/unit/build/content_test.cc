@@ -38,6 +38,18 @@ TEST_F(ContentSums, TextsStayOut) {
 
 TEST_F(ContentSums, EmptyResultHasSumsToo) { EXPECT_EQ(sums_of("SELECT 1 AS a WHERE false").sum, "0"); }
 
+TEST_F(ContentSums, CountedWithTheStageAreThoseCountedAfterwards) {
+  for (const std::string query : {"SELECT range AS a, range / 3.0::DOUBLE AS b, 'x' AS _weir_hash FROM range(100)",
+                                  "SELECT 1 AS a WHERE false", "SELECT INTERVAL 1 DAY AS a"}) {
+    auto stage = compute_now(query);
+    ASSERT_TRUE(stage.has_value()) << query;
+    const Content counted = stage->content;
+    EXPECT_FALSE(counted.sum.empty());
+    ASSERT_TRUE(add_hashes(*clean_, *stage).has_value());
+    EXPECT_EQ(counted, stage->content) << query;
+  }
+}
+
 TEST_F(ContentSums, SwapBetweenRowsIsSeen) {
   EXPECT_TRUE(differ("FROM (VALUES (1, 'x'), (2, 'y')) AS t(a, b)", "FROM (VALUES (1, 'y'), (2, 'x')) AS t(a, b)"));
 }
