@@ -214,10 +214,9 @@ class Audit {
     const GatedStatement gated{
         .statement = custom.statement, .path = custom.path, .who = "a test", .macros = own_macros(request_.model)};
     if (Diagnostics found = judge_reach(gated); !found.empty()) return fail(std::move(found));
-    build::BoundPlan plan;
     return build::pass_gate(
-        connection, custom.query.sql(), custom.query,
-        {.who = "a test", .path = custom.path, .statement = custom.statement, .macros = gated.macros}, plan);
+        connection, build::bind_plan(connection, custom.query.sql()), custom.query,
+        {.who = "a test", .path = custom.path, .statement = custom.statement, .macros = gated.macros});
   }
 
   void query(Running& running) {

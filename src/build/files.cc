@@ -54,6 +54,7 @@ std::int64_t estimate_in(const nlohmann::json& node) {
 
 Result<std::int64_t> expected_rows(Work& work) {
   if (work.request.earlier_rows) return *work.request.earlier_rows;
+  if (work.most_rows && *work.most_rows < kRowsWorthFiles) return *work.most_rows;
   const duck::Sql head("EXPLAIN (FORMAT json) ");
   auto rows = work.connection.query({"{}{}", head, work.query});
   if (!rows) return work.failed(rows.error(), work.request.query, head.text().size());

@@ -13,8 +13,8 @@ namespace weir::build {
 /// Rows from which files pay (measured: 100 small tables cost three times as much by files as by INSERT).
 inline constexpr std::int64_t kRowsWorthFiles = 100'000;
 
-/// Decides between memory and files. Asks DuckDB for its estimate only where files are possible and no earlier count is
-/// known.
+/// Decides between memory and files. Asks DuckDB for its estimate, which costs planning the query once more, only where
+/// files are possible, no earlier count is known and the plan sets no bound below.
 Result<bool> publishes_by_files(Work& work, const Layout& layout);
 
 /// Runs the query into files and fills stage.files, table (a view over them), relation, content and bytes.

@@ -7,31 +7,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "build/bound_plan.h"
 #include "duck/database.h"
 #include "parse/script.h"
 #include "parse/splice.h"
 #include "project/model.h"
 
 namespace weir::build {
-
-/// What the bound plan of a query told.
-struct BoundPlan {
-  /// False where DuckDB cannot write the plan down (readers of CSV and JSON, PIVOT without IN list).
-  bool is_known = false;
-  /// DuckDB at least explained it: table functions are known, calls within expressions are not.
-  bool is_explained = false;
-  /// What user SQL may not call or read, in words for a message: "duckdb_databases", "the setting s3_region", "weir's
-  /// own attachments".
-  std::set<std::string> refused;
-  /// Columns of the result, by position: NULLs that nothing gives a type, and texts with a collation. Neither is told
-  /// by describe().
-  std::vector<std::size_t> untyped;
-  std::vector<std::size_t> collated;
-};
-
-/// Binds a query without running it.
-/// Errors: the engine's own, only where DuckDB cannot answer at all.
-duck::Outcome<BoundPlan> bind_plan(duck::Connection& connection, const duck::Sql& query);
 
 /// User SQL before the gate.
 struct Suspect {
@@ -49,11 +31,10 @@ struct Suspect {
 /// could hide one in a statement that cannot be bound to a plan.
 Result<void> judge(const BoundPlan& plan, const Suspect& suspect);
 
-/// Binds and judges the query within `sql`. Where the plan is not known each table that the statement reads is judged
-/// by itself, since a view may hide what it calls. `plan` receives what binding told. Errors: as above; W4001 where
-/// DuckDB cannot answer at all.
-Result<void> pass_gate(duck::Connection& connection, const duck::Sql& query, const parse::Spliced& sql,
-                       const Suspect& suspect, BoundPlan& plan);
+/// Judges the plan of a query within `sql`. Where it is not known each table that the statement reads is judged by
+/// itself, since a view may hide what it calls. Errors: as above; W4001 where DuckDB cannot answer at all.
+Result<void> pass_gate(duck::Connection& connection, const duck::Outcome<BoundPlan>& plan, const parse::Spliced& sql,
+                       const Suspect& suspect);
 
 /// Judges only the tables that a statement names: for macros, whose bodies bind when they are called.
 Result<void> pass_tables(duck::Connection& connection, const parse::Spliced& sql, const Suspect& suspect);

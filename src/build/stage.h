@@ -70,6 +70,8 @@ struct StageRequest {
   const lake::Lake& lake;
   /// Rows of the slice when it was last built; decides memory or Parquet together with DuckDB's estimate.
   std::optional<std::int64_t> earlier_rows;
+  /// Rows that no stage which the query reads exceeds; nothing if it reads a table whose rows are not known.
+  std::optional<std::int64_t> largest_stage = {};
   /// Whole-table replace follows the query: no alignment to the target's types beyond the gate.
   bool follows_query = false;
   /// Folders that readers and COPY may touch; empty: project folder only is not enforced.

@@ -18,6 +18,8 @@ struct Work {
   duck::Sql query;
   std::optional<duck::TableName> raw;
   std::string lost_prefix;
+  /// No result has more rows; nothing where that is not known before it is computed.
+  std::optional<std::int64_t> most_rows = {};
 
   /// Explains a failure of a statement that holds `sql` behind `before` bytes of ours; nothing: its position means
   /// nothing to the user.

@@ -146,7 +146,7 @@ void Progress::step_ended(const run::StepReport& step) {
 }
 
 void Progress::tick(const std::vector<Running>& running, std::size_t ended, std::size_t total) {
-  if (quiet_ || events_ || !streams_.err_is_terminal) return;
+  if (!is_live()) return;
   const std::lock_guard lock(mutex_);
   erase_live();
   const std::size_t columns = terminal_columns();

@@ -21,11 +21,13 @@ class Progress : public run::Listener {
   void step_started(const std::string& label) override;
   void step_ended(const run::StepReport& step) override;
   void tick(const std::vector<Running>& running, std::size_t ended, std::size_t total) override;
+  bool wants_shares() const override { return is_live(); }
   void message(const std::string& text) override;
   /// Takes the live lines away.
   void clear();
 
  private:
+  bool is_live() const { return !quiet_ && !events_ && streams_.err_is_terminal; }
   void erase_live();
 
   std::mutex mutex_;

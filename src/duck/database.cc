@@ -9,6 +9,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 namespace weir::duck {
 namespace {
@@ -259,12 +260,22 @@ struct Database::Body {
 struct Connection::Body {
   duckdb_connection connection = nullptr;
   std::shared_ptr<Database> database;  // an instance outlives its connections
+  bool tells_progress = false;
   ~Body() {
     if (connection != nullptr) duckdb_disconnect(&connection);
   }
 };
 
 namespace {
+
+/// What every connection starts with: said once, a connection then costs microseconds. Neither can be said at opening.
+Outcome<void> set_defaults(Database& database) {
+  auto connection = database.connect();
+  if (!connection) return tl::unexpected(connection.error());
+  auto done = connection->execute("SET GLOBAL errors_as_json = true; SET GLOBAL TimeZone = 'UTC'");
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
 
 /// WEIR_QUERY_LOG names a folder: every statement of every instance is then logged there by DuckDB itself, one folder
 /// an instance.
@@ -314,6 +325,7 @@ Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options
     duckdb_free(error);
     return tl::unexpected(std::move(failure));
   }
+  if (auto done = set_defaults(*opened); !done) return tl::unexpected(done.error());
   if (auto logged = log_queries(*opened); !logged) return tl::unexpected(logged.error());
   return opened;
 }
@@ -357,10 +369,6 @@ Outcome<Connection> Database::connect() {
   if (duckdb_connect(body_->database, &connection.body_->connection) == DuckDBError)
     return tl::unexpected(Failure{FailureType::Other, "cannot connect to the DuckDB instance", std::nullopt});
   connection.body_->database = shared_from_this();
-  if (auto done = connection.execute("SET errors_as_json = true; SET TimeZone = 'UTC'; SET enable_progress_bar = true; "
-                                     "SET enable_progress_bar_print = false");
-      !done)
-    return tl::unexpected(done.error());
   return connection;
 }
 
@@ -416,6 +424,12 @@ Outcome<std::size_t> Connection::count_statements(const Sql& sql) {
   if (error != nullptr) outcome = tl::unexpected(failure_from(error, FailureType::Other));
   duckdb_destroy_extracted(&statements);
   return outcome;
+}
+
+void Connection::tell_progress() {
+  if (std::exchange(body_->tells_progress, true)) return;
+  // Without these it tells nothing; neither can fail.
+  (void)execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false");
 }
 
 void Connection::interrupt() const { duckdb_interrupt(body_->connection); }

@@ -112,9 +112,8 @@ Result<void> pass_gate(duck::Connection& connection, const parse::Spliced& splic
           judge_reach({.statement = statement, .path = std::string(kPath), .who = "a query", .macros = {}});
       !found.empty())
     return fail(std::move(found));
-  build::BoundPlan plan;
-  return build::pass_gate(connection, spliced.sql(), spliced,
-                          {.who = "a query", .path = std::string(kPath), .statement = statement, .macros = {}}, plan);
+  return build::pass_gate(connection, build::bind_plan(connection, spliced.sql()), spliced,
+                          {.who = "a query", .path = std::string(kPath), .statement = statement, .macros = {}});
 }
 
 Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, const QueryRequest& request) {

@@ -28,18 +28,29 @@ class Renderer {
     return splice_statement(*work_.step->model, statement, where, work_.step->slice, work_.step->arguments);
   }
 
+  /// Rows that no stage rendered so far exceeds; nothing once something else was read.
+  std::optional<std::int64_t> largest_stage() const { return largest_stage_; }
+
  private:
   std::string relation_of(const Reference& reference, const std::map<std::string, std::int64_t>& versions) {
-    if (reference.asset.kind == AssetKind::Datatable)
+    if (reference.asset.kind == AssetKind::Datatable) {
+      largest_stage_.reset();
       return duck::Sql("{}", work_.datatables.at(reference.asset.key())).text();
+    }
     const lake::Lake& lake = session_.lakes.lake(reference.asset.place);
     const auto version = versions.find(lake.name());
     const std::int64_t pinned = version == versions.end() ? 0 : version->second;
     std::optional<Images::Found> image;
     if (!reference.has_at) image = session_.images.find(reference.asset, pinned);
     note_input(reference.asset, image, pinned);
+    note_rows(image);
     if (image) return image->relation.text();
     return duck::Sql("{}", lake.readable(reference.asset.schema, reference.asset.name)).text();
+  }
+
+  void note_rows(const std::optional<Images::Found>& image) {
+    if (!image || !image->rows) largest_stage_.reset();
+    if (largest_stage_) largest_stage_ = std::max(*largest_stage_, *image->rows);
   }
 
   void note_input(const Asset& asset, const std::optional<Images::Found>& image, std::int64_t pinned) {
@@ -54,6 +65,7 @@ class Renderer {
   Session& session_;
   StepWork& work_;
   std::set<std::string> seen_;
+  std::optional<std::int64_t> largest_stage_ = 0;
 };
 
 std::string label_of(const StepWork& work) {
@@ -77,6 +89,7 @@ std::set<std::string> lakes_to_pin(const Session& session, const Model& model) {
 struct Rendered {
   std::vector<parse::Spliced> setup;
   parse::Spliced query;
+  std::optional<std::int64_t> largest_stage;
 };
 
 /// Pins and renders under one shared lock, see images.h. The transaction must have begun.
@@ -98,6 +111,7 @@ Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connecti
     if (!statement.text().empty()) rendered.setup.push_back(std::move(statement));
   }
   rendered.query = renderer.render(model.script.statements.size() - 1, versions);
+  rendered.largest_stage = renderer.largest_stage();
   return rendered;
 }
 
@@ -162,6 +176,7 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
       .target = work.target,
       .lake = session.lake_of(model),
       .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
+      .largest_stage = rendered.largest_stage,
       .follows_query = session.options.full_refresh || (model.strategy == Strategy::Replace && !model.partitioning),
       .scratch_folder = session.project.config.temp_folder,
       .samples = session.project.config.samples,
@@ -262,11 +277,13 @@ void show_image(Session& session, const StepWork& work) {
   const bool stands_alone = model.strategy == Strategy::Replace && !model.partitioning;
   const std::unique_lock lock(session.images.mutex());
   if (!work.effect->changes && !stands_alone) return;  // the committed table is what it will be
-  session.images.add(*model.target, {work.step->id, work.effect->table_image, stands_alone, std::nullopt});
+  std::optional<std::int64_t> rows;
+  if (stands_alone) rows = work.stage->content.rows;
+  session.images.add(*model.target, {work.step->id, work.effect->table_image, stands_alone, rows});
   if (!model.is_history()) return;
   Asset current = *model.target;
   current.name += "_current";
-  session.images.add(current, {work.step->id, work.effect->slice_image, false, std::nullopt});
+  session.images.add(current, {work.step->id, work.effect->slice_image, false});
 }
 
 Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {

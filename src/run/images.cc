@@ -16,7 +16,7 @@ std::optional<Images::Found> Images::find(const Asset& asset, std::int64_t versi
   if (at == images_.end()) return std::nullopt;
   const Image& image = at->second;
   if (!image.stands_alone && image.published && *image.published <= version) return std::nullopt;
-  return Found{image.relation, image.step};
+  return Found{image.relation, image.step, image.rows};
 }
 
 bool Images::needs_pin(const Asset& asset) const {

@@ -26,8 +26,10 @@ class Images {
     /// True for a relation that does not read its target (the stage of a whole-table replace): right before and after
     /// the commit.
     bool stands_alone = false;
+    /// Its rows, where they are known.
+    std::optional<std::int64_t> rows = {};
     /// The version of the commit that published it.
-    std::optional<std::int64_t> published;
+    std::optional<std::int64_t> published = {};
   };
 
   /// What a reader got.
@@ -35,6 +37,7 @@ class Images {
     duck::Sql relation;
     /// The step whose image it is; nothing: the committed table.
     std::optional<std::size_t> step;
+    std::optional<std::int64_t> rows = {};
   };
 
   std::shared_mutex& mutex() { return mutex_; }

@@ -93,6 +93,8 @@ class Listener {
     std::optional<double> share;
     double seconds = 0;
   };
+  /// True if tick() shows shares: connections tell them at a price, see duck::Connection::tell_progress().
+  virtual bool wants_shares() const { return false; }
   virtual void tick(const std::vector<Running>& /*running*/, std::size_t /*ended*/, std::size_t /*total*/) {}
   virtual void message(const std::string& /*text*/) {}
 };

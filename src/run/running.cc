@@ -3,6 +3,7 @@
 namespace weir::run {
 
 Running::Watch::Watch(Running& list, std::string label, std::string doing, duck::Connection& connection) : list_(list) {
+  if (list_.with_shares_) connection.tell_progress();
   const std::lock_guard lock(list_.mutex_);
   list_.entries_.push_back({std::move(label), std::move(doing), &connection, std::chrono::steady_clock::now()});
   entry_ = &list_.entries_.back();

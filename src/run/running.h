@@ -28,6 +28,9 @@ class Running {
     void* entry_;
   };
 
+  /// `with_shares`: connections are to tell how far their statements are.
+  explicit Running(bool with_shares) : with_shares_(with_shares) {}
+
   void interrupt_all();
   std::vector<Listener::Running> snapshot();
 
@@ -38,6 +41,7 @@ class Running {
     duck::Connection* connection;
     std::chrono::steady_clock::time_point since;
   };
+  const bool with_shares_;
   std::mutex mutex_;
   std::list<Entry> entries_;
 };

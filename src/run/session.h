@@ -44,7 +44,7 @@ struct Session {
   /// Set when the state store did not take what a step did: then the next command must read the lakes' commit records.
   std::atomic<bool> unrecorded{false};
   Images images;
-  Running running;
+  Running running{listener.wants_shares()};
   /// Targets of the run's steps as they were when it began; key is Asset::key().
   std::map<std::string, lake::TableState> targets;
 

@@ -115,10 +115,10 @@ TEST_F(Gate, TablesOfAnUnplannablePivotAreLookedAtOneByOne) {
                       model.result().span.begin + 6 + static_cast<std::uint32_t>(std::string(table).size())};
     reference.parts = {table};
     model.script.statements.back().tables = {reference};
-    BoundPlan plan;
     const auto sql = parse::Spliced::make(model.source->text, model.result().span, {});
     EXPECT_EQ(
-        pass_gate(*clean_, sql.sql(), sql, {.path = "m", .statement = model.result(), .macros = {}}, plan).has_value(),
+        pass_gate(*clean_, bind_plan(*clean_, sql.sql()), sql, {.path = "m", .statement = model.result(), .macros = {}})
+            .has_value(),
         expected)
         << table;
   }
