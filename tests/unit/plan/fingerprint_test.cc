@@ -1,0 +1,87 @@
+#include "plan/fingerprint.h"
+
+#include "support/loaded_project.h"
+
+namespace weir::plan {
+namespace {
+
+const std::string kHeader = "-- materialize ducklake://main/t key=id\n";
+
+// The fingerprint of the one model `m` with this text.
+std::string print_of(const std::string& text) {
+  LoadedProject project;
+  project.model("m", text);
+  return fingerprints(project.graph()).at("m");
+}
+
+TEST(Fingerprint, HasSixteenHexadecimalDigits) {
+  const std::string print = print_of(kHeader + "SELECT 1 AS id");
+  EXPECT_EQ(print.size(), 16U);
+  EXPECT_EQ(print.find_first_not_of("0123456789abcdef"), std::string::npos);
+}
+
+TEST(Fingerprint, CommentsLayoutKeywordCaseAndNeedlessQuotesDoNotCount) {
+  const std::string print = print_of(kHeader + "SELECT id, v FROM src WHERE v > 1");
+  for (const std::string query :
+       {"select id, v from src where v > 1", "SELECT id,v\nFROM src -- why\nWHERE /* so */ v>1",
+        "SELECT \"id\", \"v\" FROM \"src\" WHERE v > 1", "SELECT id, v FROM src WHERE v > 1;"})
+    EXPECT_EQ(print_of(kHeader + query), print) << query;
+}
+
+TEST(Fingerprint, TestsDescriptionsTagsAndSchedulesDoNotCount) {
+  const std::string query = "SELECT 1 AS id";
+  const std::string print = print_of(kHeader + query);
+  for (const std::string line : {"-- data_test not_null id", "-- tag heavy", "-- freshness 1h", "-- retry 3 30s"})
+    EXPECT_EQ(print_of(kHeader + line + "\n" + query), print) << line;
+}
+
+TEST(Fingerprint, WhatChangesTheDataCounts) {
+  const std::vector<std::string> texts = {
+      kHeader + "SELECT id, v FROM src",
+      kHeader + "SELECT id, v FROM src WHERE v > 1",
+      kHeader + "SELECT id, v FROM src WHERE v > 2",
+      kHeader + "SELECT id, v AS w FROM src",
+      kHeader + "SELECT v, id FROM src",
+      kHeader + "SELECT ID, v FROM src",
+      kHeader + "SET TimeZone = 'UTC'; SELECT id, v FROM src",
+      kHeader + "CREATE TEMP TABLE src AS SELECT 1 AS id, 2 AS v; SELECT id, v FROM src",
+      kHeader + "-- $v (integer)\nSELECT id, $v AS v FROM src",
+      kHeader + "-- $v (integer) = 1\nSELECT id, $v AS v FROM src",
+      kHeader + "-- $v (integer) = 2\nSELECT id, $v AS v FROM src",
+      "-- materialize ducklake://main/t key=v\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t append\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t2 key=id\nSELECT id, v FROM src",
+      "-- materialize ducklake://w/t key=id\nSELECT id, v FROM src",
+      "-- materialize scd2 ducklake://main/t key=id\nSELECT id, v FROM src",
+      "-- materialize scd2 ducklake://main/t key=id track=v\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t key=id\n-- partitioned daily\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t key=id\n-- partitioned hourly\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t key=id\n-- partitioned daily tz=Europe/Paris\nSELECT id, v FROM src",
+      "-- materialize manual ducklake://main/t\nINSERT INTO t SELECT 1",
+      "-- materialize manual ducklake://main/t\nINSERT INTO t SELECT 2",
+  };
+  std::map<std::string, std::string> seen;
+  for (const std::string& text : texts) {
+    const auto [other, is_new] = seen.emplace(print_of(text), text);
+    EXPECT_TRUE(is_new) << text << "\nhas the fingerprint of\n" << other->second;
+  }
+}
+
+TEST(Fingerprint, AnInputsFingerprintCountsAndOnlyAnInputs) {
+  const auto prints = [](const std::string& a) {
+    LoadedProject project;
+    project.model("a", "-- materialize ducklake://main/a\nSELECT " + a + " AS id");
+    project.model("b", "-- materialize ducklake://main/b\nSELECT * FROM a");
+    project.model("c", "-- materialize ducklake://main/c\nSELECT * FROM b");
+    project.model("x", "-- materialize ducklake://main/x\nSELECT 1 AS id");
+    return fingerprints(project.graph());
+  };
+  const auto before = prints("1");
+  const auto after = prints("2");
+  for (const std::string path : {"a", "b", "c"}) EXPECT_NE(before.at(path), after.at(path)) << path;
+  EXPECT_EQ(before.at("x"), after.at("x"));
+}
+
+}  // namespace
+}  // namespace weir::plan
