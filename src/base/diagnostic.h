@@ -1,6 +1,7 @@
 // What weir says about bad input or failed work: a stable code, a severity, words, and a place.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,14 @@ enum class Severity { Error, Warning, Hint };
 /// Returns "error", "warning" or "hint".
 std::string_view name_of(Severity severity);
 
+/// One replacement that does what a hint says: an editor applies it.
+struct Fix {
+  /// Bytes of the diagnostic's file; empty to insert at `begin`.
+  Span span;
+  std::string replacement;
+  friend bool operator==(const Fix&, const Fix&) = default;
+};
+
 struct Diagnostic {
   Code code;
   Severity severity = Severity::Error;
@@ -40,6 +49,8 @@ struct Diagnostic {
   Span span = {};
   /// What to type or do about it; may be empty.
   std::string hint = {};
+  /// What the hint says as an edit, wherever it is one: every nearest name is.
+  std::optional<Fix> fix = {};
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -53,6 +53,7 @@ Diagnostic unknown_zone(const std::string& name, Span span) {
   const auto near = nearest_zones(name);
   found.hint = near.empty() ? "zones are IANA names such as Europe/Paris"
                             : fmt::format("did you mean {}?", fmt::join(near, ", "));
+  if (near.size() == 1) found.fix = Fix{span, near.front()};
   return found;
 }
 

@@ -36,7 +36,7 @@ class Check {
   }
 
  private:
-  std::nullopt_t bad(Span span, std::string message, std::string hint) {
+  std::nullopt_t bad(Span span, std::string message, Advice hint) {
     block_.findings().error(Code::W0135, span, std::move(message), std::move(hint));
     return std::nullopt;
   }
@@ -46,8 +46,9 @@ class Check {
     return all;
   }
   bool unknown_test(const Word& word) {
-    std::string hint = did_you_mean(word.text, names());
-    bad(word.span, "`" + word.text + "` is no test", hint.empty() ? "tests are " + one_of(names()) : hint);
+    Advice hint = did_you_mean(word, names());
+    if (hint.empty()) hint = "tests are " + one_of(names());
+    bad(word.span, "`" + word.text + "` is no test", std::move(hint));
     return false;
   }
 

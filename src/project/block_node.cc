@@ -71,7 +71,7 @@ void BlockText::wrong_type(const BlockEntry& entry, std::string_view expected) {
 
 void BlockText::unknown_key(const BlockEntry& entry, std::string_view where,
                             const std::vector<std::string_view>& known) {
-  std::string hint = did_you_mean(entry.key.text, known);
+  Advice hint = did_you_mean(entry.key, known);
   if (hint.empty() && known.size() <= 12) hint = "known are " + one_of(known);
   findings_.warn(Code::W0131, entry.key.span, "`" + entry.key.text + "` is no key of " + std::string(where),
                  std::move(hint));

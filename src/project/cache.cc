@@ -233,6 +233,11 @@ void ParseCache::set_volatile_functions(std::set<std::string> names) {
   is_changed_ = true;
 }
 
+void ParseCache::keep_touched() {
+  std::erase_if(scripts_, [this](const auto& one) { return !touched_.contains(one.first); });
+  touched_.clear();
+}
+
 void ParseCache::save() const {
   if (!is_changed_) return;
   Writer out;

@@ -19,6 +19,9 @@ class ParseCache {
   void put(const std::string& key, parse::Script script);
   const std::optional<std::set<std::string>>& volatile_functions() const { return volatile_functions_; }
   void set_volatile_functions(std::set<std::string> names);
+  /// Forgets what neither find() nor put() touched since it was read or since the last call: a long-lived cache stays
+  /// as small as its project.
+  void keep_touched();
   /// Writes what find() and put() touched since it was read, if anything is new. A cache that cannot be written is no
   /// error: it only costs time.
   void save() const;

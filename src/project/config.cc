@@ -114,6 +114,7 @@ class ConfigReader {
       for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
       report(Code::W0003, entry.first, "unknown key `" + key + "`" + (where.empty() ? "" : " in `" + where + "`"),
              near ? "did you mean `" + *near + "`?" : "known keys: " + all);
+      if (near && !found_.back().span.empty()) found_.back().fix = Fix{found_.back().span, *near};
     }
   }
 
@@ -363,7 +364,11 @@ Result<std::string> find_project(const std::string& folder) {
                          .hint = "`weir init` makes a project here; -C names the folder of one"});
 }
 
-Result<Config> load_config(const std::string& root, Diagnostics&) {
+Result<Config> load_config(const std::string& root, Diagnostics& warnings) {
+  return load_config(root, warnings, std::nullopt);
+}
+
+Result<Config> load_config(const std::string& root, Diagnostics&, const std::optional<std::string>& text) {
   Config config;
   config.root = fs::absolute(root).lexically_normal().string();
   config.name = fs::path(config.root).filename().string();
@@ -371,7 +376,7 @@ Result<Config> load_config(const std::string& root, Diagnostics&) {
   config.tests = {"tests"};
   config.memory = "80%";
   config.temp_limit = "50GB";
-  const auto bytes = io::read_file(config.root + "/" + kFile);
+  const Result<std::string> bytes = text ? Result<std::string>(*text) : io::read_file(config.root + "/" + kFile);
   if (!bytes.has_value()) {
     Diagnostic found = bytes.error().front();
     found.code = Code::W0002;

@@ -74,5 +74,7 @@ Result<std::string> find_project(const std::string& folder);
 /// Errors: W0002 not readable or not YAML, W0003 unknown key (with a suggestion), W0004 wrong type or value, W0005
 /// unset variable, W0006 unsupported catalog.
 Result<Config> load_config(const std::string& root, Diagnostics& warnings);
+/// The same from a text that stands for the file, when there is one.
+Result<Config> load_config(const std::string& root, Diagnostics& warnings, const std::optional<std::string>& text);
 
 }  // namespace weir

@@ -177,7 +177,7 @@ class BlockReader {
     if (!word) return;
     if (known.form == BlockForm::Choice &&
         std::find(known.values.begin(), known.values.end(), word->text) == known.values.end()) {
-      std::string hint = did_you_mean(word->text, known.values, entry.key.text + ": ");
+      Advice hint = did_you_mean(*word, known.values, entry.key.text + ": ");
       if (hint.empty()) hint = "it is " + one_of(known.values);
       block_.findings().error(Code::W0133, word->span, "`" + word->text + "` is no value of `" + entry.key.text + "`",
                               hint);

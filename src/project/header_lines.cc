@@ -55,7 +55,7 @@ class LineReader {
 
   /// Says that the line is not accepted: a hint if it reads like a sentence, a warning otherwise. Returns whether it is
   /// an annotation.
-  bool malformed(Code code, Span span, const std::string& message, std::string hint = "") {
+  bool malformed(Code code, Span span, const std::string& message, Advice hint = {}) {
     const Piece tail = line_.sub(keyword_->name.size()).trimmed();
     if (looks_like_prose(*keyword_, tail.view())) {
       findings_.note(Code::W0117, line_.span(),
@@ -128,11 +128,11 @@ class LineReader {
 
   bool bad_reference(const Piece& reference, Code code) {
     const auto& kinds = keyword_->heads;
-    std::string hint;
+    Advice hint;
     Piece rest = reference;
-    const auto head = rest.take_word().view();
-    if (std::find(kinds.begin(), kinds.end(), head) != kinds.end())
-      hint = "write `" + std::string(keyword_->name) + " " + std::string(head) + "` alone";
+    const Word head = rest.take_word().word();
+    if (std::find(kinds.begin(), kinds.end(), head.text) != kinds.end())
+      hint = {"write `" + std::string(keyword_->name) + " " + head.text + "` alone", {reference.span(), head.text}};
     else
       hint = did_you_mean(head, kinds, std::string(keyword_->name) + " ");
     if (hint.empty()) hint = "an asset is `ducklake://<lake>/<table>`, `datatable://<db>/<table>` or `s3:///<key>`";
@@ -163,7 +163,7 @@ class LineReader {
     const Piece kind_word = rest.take_word();
     const auto kind = calendar::kind_named(kind_word.view());
     if (!kind) {
-      std::string hint = did_you_mean(kind_word.view(), keyword_->heads, "partitioned ");
+      Advice hint = did_you_mean(kind_word.word(), keyword_->heads, "partitioned ");
       if (hint.empty()) hint = "kinds are " + one_of(keyword_->heads);
       return malformed(Code::W0104, kind_word.span(),
                        kind_word.empty() ? "`partitioned` has no kind"
@@ -226,7 +226,7 @@ class LineReader {
 
   bool trigger(Piece tail) {
     if (tail.view() != "any" && tail.view() != "all") {
-      std::string hint = did_you_mean(tail.view(), keyword_->heads, "trigger ");
+      Advice hint = did_you_mean(tail.word(), keyword_->heads, "trigger ");
       return malformed(
           Code::W0106, tail.span(),
           tail.empty() ? "`trigger` has no value" : "`" + std::string(tail.view()) + "` is no value of `trigger`",
@@ -440,7 +440,7 @@ class LineReader {
     if (near && head.view().size() > 3)
       findings_.note(Code::W0124, head.span(),
                      "`" + std::string(head.view()) + "` is no annotation: the line is an ordinary comment",
-                     "did you mean `" + *near + "`?");
+                     {"did you mean `" + *near + "`?", {head.span(), *near}});
   }
 
   std::string_view text_;

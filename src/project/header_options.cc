@@ -59,14 +59,15 @@ bool check_option(const KeywordEntry& keyword, const Option& option, Findings& f
   const auto* entry = keyword.option(name);
   const std::string keyword_name(keyword.name);
   if (entry == nullptr) {
-    std::string hint = did_you_mean(name, keyword.option_names());
+    Advice hint = did_you_mean(option.name, keyword.option_names());
     if (hint.empty() && !option.has_value) hint = "a value has no blanks around `=` or `,`; put it in quotes otherwise";
     findings.warn(Code::W0108, option.span(), "`" + name + "` is no option of `" + keyword_name + "`", hint);
     return false;
   }
   if (entry->form == OptionForm::Flag) {
     if (!option.has_value) return true;
-    findings.warn(Code::W0107, option.span(), "`" + name + "` takes no value", "write `" + name + "` alone");
+    findings.warn(Code::W0107, option.span(), "`" + name + "` takes no value",
+                  {"write `" + name + "` alone", {option.span(), name}});
     return false;
   }
   if (!option.has_value || (option.value.text.empty() && !option.is_unclosed)) {
@@ -79,7 +80,7 @@ bool check_option(const KeywordEntry& keyword, const Option& option, Findings& f
     findings.warn(Code::W0123, option.value.span, "the quote is not closed: the value is the rest of the line");
   if (entry->form == OptionForm::Choice &&
       std::find(entry->values.begin(), entry->values.end(), option.value.text) == entry->values.end()) {
-    std::string hint = did_you_mean(option.value.text, entry->values, name + "=");
+    Advice hint = did_you_mean(option.value, entry->values, name + "=");
     if (hint.empty()) hint = "it is " + one_of(entry->values);
     findings.warn(Code::W0107, option.value.span, "`" + option.value.text + "` is no value of `" + name + "`", hint);
     return false;
@@ -187,11 +188,11 @@ std::string one_of(const std::vector<std::string_view>& words) {
   return text;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known, std::string_view before,
-                         std::string_view after) {
-  const auto near = text::nearest(word, known);
-  if (!near) return "";
-  return "did you mean `" + std::string(before) + *near + std::string(after) + "`?";
+Advice did_you_mean(const Word& word, const std::vector<std::string_view>& known, std::string_view before,
+                    std::string_view after) {
+  const auto near = text::nearest(word.text, known);
+  if (!near) return {};
+  return {"did you mean `" + std::string(before) + *near + std::string(after) + "`?", {word.span, *near}};
 }
 
 }  // namespace weir

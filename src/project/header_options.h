@@ -1,6 +1,7 @@
 // Options behind a keyword (`key=a,b append`) and lists of names, as written and with their places.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,21 +22,33 @@ struct Option {
   Span span() const { return {name.span.begin, has_value ? value.span.end : name.span.end}; }
 };
 
+/// What to do about a finding: words for people and, where one replacement does it, the same for an editor.
+struct Advice {
+  Advice() = default;
+  explicit(false) Advice(std::string words) : hint(std::move(words)) {}
+  explicit(false) Advice(const char* words) : hint(words) {}
+  Advice(std::string words, Fix edit) : hint(std::move(words)), fix(std::move(edit)) {}
+  bool empty() const { return hint.empty(); }
+
+  std::string hint;
+  std::optional<Fix> fix;
+};
+
 /// Collects what is wrong with one file.
 class Findings {
  public:
   Findings(std::string path, Diagnostics& out) : path_(std::move(path)), out_(out) {}
-  void add(Code code, Severity severity, Span span, std::string message, std::string hint = "") {
-    out_.push_back({code, severity, std::move(message), path_, span, std::move(hint)});
+  void add(Code code, Severity severity, Span span, std::string message, Advice advice = {}) {
+    out_.push_back({code, severity, std::move(message), path_, span, std::move(advice.hint), std::move(advice.fix)});
   }
-  void error(Code code, Span span, std::string message, std::string hint = "") {
-    add(code, Severity::Error, span, std::move(message), std::move(hint));
+  void error(Code code, Span span, std::string message, Advice advice = {}) {
+    add(code, Severity::Error, span, std::move(message), std::move(advice));
   }
-  void warn(Code code, Span span, std::string message, std::string hint = "") {
-    add(code, Severity::Warning, span, std::move(message), std::move(hint));
+  void warn(Code code, Span span, std::string message, Advice advice = {}) {
+    add(code, Severity::Warning, span, std::move(message), std::move(advice));
   }
-  void note(Code code, Span span, std::string message, std::string hint = "") {
-    add(code, Severity::Hint, span, std::move(message), std::move(hint));
+  void note(Code code, Span span, std::string message, Advice advice = {}) {
+    add(code, Severity::Hint, span, std::move(message), std::move(advice));
   }
   const std::string& path() const { return path_; }
   Diagnostics& all() { return out_; }
@@ -65,8 +78,9 @@ std::vector<Word> split_names(Piece list, Findings& findings);
 
 /// "`a`, `b` or `c`".
 std::string one_of(const std::vector<std::string_view>& words);
-/// "did you mean `x`?" for the nearest word, or nothing. `before` and `after` are written around it.
-std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known,
-                         std::string_view before = "", std::string_view after = "");
+/// "did you mean `x`?" for the nearest word, with the edit that writes it there, or nothing. `before` and `after` are
+/// shown around it.
+Advice did_you_mean(const Word& word, const std::vector<std::string_view>& known, std::string_view before = "",
+                    std::string_view after = "");
 
 }  // namespace weir

@@ -98,7 +98,7 @@ class TestLine {
   }
 
  private:
-  std::nullopt_t malformed(Span span, std::string message, std::string hint) {
+  std::nullopt_t malformed(Span span, std::string message, Advice hint) {
     findings_.warn(Code::W0114, span, std::move(message) + ": the test is left out", std::move(hint));
     return std::nullopt;
   }
@@ -108,7 +108,7 @@ class TestLine {
     if (!arguments_.empty()) {
       std::vector<std::string_view> names;
       for (const auto& entry : test_table()) names.push_back(entry.name);
-      std::string hint = did_you_mean(head.view(), names);
+      Advice hint = did_you_mean(head.word(), names);
       if (hint.empty()) hint = "tests are " + one_of(keyword_.heads) + ", or the path of a test script alone";
       return malformed(head.span(), "`" + std::string(head.view()) + "` is no test", hint);
     }

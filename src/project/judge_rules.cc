@@ -136,10 +136,21 @@ class Rules {
     }
     const std::string what = asset.kind == AssetKind::Lake ? "lake" : "database";
     const std::vector<std::string_view> names(known.begin(), known.end());
-    std::string hint = did_you_mean(asset.place, names);
+    Advice hint = did_you_mean({asset.place, place_in_target(asset.place)}, names);
     if (hint.empty())
       hint = known.empty() ? "add it to `" + what + "s:` in weir.yaml" : "weir.yaml has " + one_of(names);
     findings_.error(Code::W0165, model_.target_span, "weir.yaml has no " + what + " named `" + asset.place + "`", hint);
+  }
+
+  /// Where the name of a lake or database stands in the target: behind `://`. The whole target if it is written
+  /// otherwise.
+  Span place_in_target(const std::string& place) const {
+    const Span whole = model_.target_span;
+    const std::string_view written = std::string_view(model_.source->text).substr(whole.begin, whole.size());
+    const auto at = written.find("://");
+    if (at == std::string_view::npos || written.substr(at + 3, place.size()) != place) return whole;
+    const auto begin = static_cast<std::uint32_t>(whole.begin + at + 3);
+    return {begin, begin + static_cast<std::uint32_t>(place.size())};
   }
 
   void table_target() {
@@ -271,14 +282,17 @@ class Rules {
     probe.format = std::string(calendar::default_format(probe.kind));
     probe.tz = tz;
     probe.span = place;
-    take(calendar::validate(probe), place);
+    take(calendar::validate(probe), place, tz);
   }
 
-  void take(const Result<void>& result, Span place) {
+  /// `zone` is the name that may be wrong: an edit of it is kept where `place` holds nothing else.
+  void take(const Result<void>& result, Span place, const std::string& zone) {
     if (result.has_value()) return;
     for (auto problem : result.error()) {
       problem.path = findings_.path();
       problem.span = place;
+      if (Piece(model_.source->text, place).unquoted().text != zone) problem.fix.reset();
+      if (problem.fix) problem.fix->span = place;
       findings_.all().push_back(std::move(problem));
     }
   }
@@ -304,7 +318,7 @@ class Rules {
     if (valid.has_value()) return;
     for (auto problem : valid.error()) {
       const auto at = partition_place(problem.code, place);
-      take(fail(std::move(problem)), at);
+      take(fail(std::move(problem)), at, model_.partitioning->tz);
     }
   }
 

@@ -33,8 +33,8 @@ struct File {
 
 class Loader {
  public:
-  Loader(Project& project, ParserProvider& parser)
-      : project_(project), parser_(parser), cache_(project.config.root + "/.weir/cache/parsed") {}
+  Loader(Project& project, ParserProvider& parser, const OpenTexts& open, ParseCache& cache)
+      : project_(project), parser_(parser), open_(open), cache_(cache) {}
 
   Result<void> run() {
     WEIR_CHECK(discover());
@@ -46,7 +46,6 @@ class Loader {
     text::sort_diagnostics(project_.diagnostics);
     std::sort(project_.models.begin(), project_.models.end(),
               [](const Model& a, const Model& b) { return a.path < b.path; });
-    cache_.save();
     return {};
   }
 
@@ -61,7 +60,8 @@ class Loader {
 
   Result<void> discover_in(const std::string& root, bool is_in_tests) {
     const std::string folder = (std::filesystem::path(project_.config.root) / root).lexically_normal().string();
-    WEIR_TRY(const auto names, io::list_files(folder));
+    WEIR_TRY(auto names, io::list_files(folder));
+    add_open(root, names);
     for (const std::string& name : names) {
       if (!name.ends_with(".sql")) continue;
       auto source = std::make_shared<Source>();
@@ -69,7 +69,12 @@ class Loader {
       if (std::any_of(files_.begin(), files_.end(),
                       [&source](const File& one) { return one.source->path == source->path; }))
         continue;
-      WEIR_TRY(source->text, io::read_file(folder + "/" + name));
+      const auto open = open_.find(source->path);
+      if (open != open_.end()) {
+        source->text = open->second;
+      } else {
+        WEIR_TRY(source->text, io::read_file(folder + "/" + name));
+      }
       source->hash = io::xxh3_hex(source->text);
       project_.sources.push_back(source);
       if (Diagnostics found = judge_bytes(*source); !found.empty()) {
@@ -85,6 +90,19 @@ class Loader {
       files_.push_back(std::move(file));
     }
     return {};
+  }
+
+  /// Texts below `root` that no file on disk has yet, by the rules of list_files.
+  void add_open(const std::string& root, std::vector<std::string>& names) const {
+    const std::string below = (std::filesystem::path(root) / "").lexically_normal().string();
+    for (const auto& [path, text] : open_) {
+      if (below != "./" && !path.starts_with(below)) continue;
+      const std::string name = below == "./" ? path : path.substr(below.size());
+      const bool is_hidden =
+          ("/" + name).find("/_") != std::string::npos || ("/" + name).find("/.") != std::string::npos;
+      if (!is_hidden && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
   }
 
   Result<void> parse_all() {
@@ -258,7 +276,8 @@ class Loader {
 
   Project& project_;
   ParserProvider& parser_;
-  ParseCache cache_;
+  const OpenTexts& open_;
+  ParseCache& cache_;
   std::vector<File> files_;
   ProducedAssets produced_;
 };
@@ -278,9 +297,19 @@ const Source* Project::source(std::string_view path) const {
 }
 
 Result<Project> load_project(const std::string& root, ParserProvider& parser) {
+  ParseCache cache(std::filesystem::absolute(root).lexically_normal().string() + "/.weir/cache/parsed");
+  WEIR_TRY(Project project, load_project(root, parser, {}, cache));
+  cache.save();
+  return project;
+}
+
+Result<Project> load_project(const std::string& root, ParserProvider& parser, const OpenTexts& open,
+                             ParseCache& cache) {
   Project project;
-  WEIR_TRY(project.config, load_config(root, project.diagnostics));
-  WEIR_CHECK(Loader(project, parser).run());
+  const auto config = open.find("weir.yaml");
+  WEIR_TRY(project.config,
+           load_config(root, project.diagnostics, config == open.end() ? std::nullopt : std::optional(config->second)));
+  WEIR_CHECK(Loader(project, parser, open, cache).run());
   return project;
 }
 

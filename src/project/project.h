@@ -2,6 +2,7 @@
 // about them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "project/model.h"
 
 namespace weir {
+
+class ParseCache;
 
 struct Project {
   Config config;
@@ -32,10 +35,17 @@ class ParserProvider {
   virtual duck::Outcome<duck::Connection*> connection() = 0;
 };
 
+/// What an editor holds and has not saved, by path relative to the project folder: each text stands for the file of its
+/// path, whether or not there is one on disk.
+using OpenTexts = std::map<std::string, std::string>;
+
 /// Discovers, reads, parses and judges every file of the project. Results per file are kept in `.weir/cache` by content
 /// hash; an unchanged project starts no DuckDB. Errors only for what prevents looking at all (configuration, unreadable
 /// folder).
 Result<Project> load_project(const std::string& root, ParserProvider& parser);
+/// The same with open texts in place of their files. `cache` outlives the call and is not written to disk: a text that
+/// is being typed is nobody else's.
+Result<Project> load_project(const std::string& root, ParserProvider& parser, const OpenTexts& open, ParseCache& cache);
 
 /// Finds one model by path or unique short name.
 /// Errors: W2010 unknown (with the nearest names), W2011 ambiguous (lists the candidates).

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "parse/functions.h"
+#include "project/header_options.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
 
@@ -59,8 +60,19 @@ class Resolver {
   }
 
  private:
-  void report(Code code, Span span, std::string message, std::string hint, Severity severity = Severity::Error) {
-    found_.push_back({code, severity, std::move(message), model_.source->path, span, std::move(hint)});
+  void report(Code code, Span span, std::string message, Advice advice, Severity severity = Severity::Error) {
+    found_.push_back(
+        {code, severity, std::move(message), model_.source->path, span, std::move(advice.hint), std::move(advice.fix)});
+  }
+
+  /// The first text literal of an ATTACH: what is attached.
+  Span literal_in(const Statement& statement) const {
+    const std::string_view sql =
+        std::string_view(model_.source->text).substr(statement.span.begin, statement.span.size());
+    for (const text::Token& token : text::lex_code(sql))
+      if (token.kind == text::TokenKind::String)
+        return {statement.span.begin + token.span.begin, statement.span.begin + token.span.end};
+    return statement.span;
   }
 
   void visit(const Statement& statement) {
@@ -83,8 +95,12 @@ class Resolver {
         std::vector<std::string> names;
         for (const LakeConfig& one : config_.lakes) names.push_back(one.name);
         const auto near = text::nearest(*lake, names);
+        Advice advice = "add it under `lakes:` in weir.yaml";
+        if (near)
+          advice = {"did you mean `ducklake://" + *near + "`?",
+                    {literal_in(statement), duck::quote_text("ducklake://" + *near)}};
         report(Code::W0301, statement.span, "there is no lake `" + *lake + "`; weir.yaml names " + list_lakes(config_),
-               near ? "did you mean `ducklake://" + *near + "`?" : "add it under `lakes:` in weir.yaml");
+               std::move(advice));
         target = Target{AssetKind::Lake, *lake};
       }
     } else if (auto database = place_of(statement.attach_uri, kTableScheme)) {
@@ -244,9 +260,9 @@ class Resolver {
         if (is_bound(name)) continue;
         const auto near = text::nearest(name, known);
         const bool is_named = name != "?" && !(name[0] >= '0' && name[0] <= '9');
-        std::string hint =
-            near ? "did you mean `$" + *near + "`?" : "declare it in the header: `-- $" + name + " (text)`";
-        if (name == "partition") hint = "`$partition` exists in partitioned models: add `-- partitioned daily`";
+        Advice hint = "declare it in the header: `-- $" + name + " (text)`";
+        if (near) hint = {"did you mean `$" + *near + "`?", {span, "$" + *near}};
+        if (name == "partition") hint = Advice("`$partition` exists in partitioned models: add `-- partitioned daily`");
         if (!is_named) hint = "name it and declare it in the header: `-- $cutoff (date)`";
         report(Code::W0210, span,
                "the parameter `" +

@@ -120,6 +120,29 @@ TEST_P(DiagnosticsCase, SaysExactlyThis) {
   EXPECT_EQ(said, given.expected);
 }
 
+Diagnostics judge_one(const std::string& path, const std::string& text, bool strict) {
+  auto source = std::make_shared<Source>();
+  source->path = path;
+  source->text = text;
+  return judge_file(source, path.substr(7, path.size() - 7 - 4), config_of(strict)).diagnostics;
+}
+
+// An editor offers the suggestion as one click, so it must be an edit, and the edit must be the cure.
+TEST_P(DiagnosticsCase, WhatIsSuggestedAsANameIsAnEditThatCuresIt) {
+  const auto given = read_case(fs::path(WEIR_CASES) / (GetParam() + ".txt"));
+  for (const auto& [path, text] : given.models) {
+    for (const Diagnostic& found : judge_one(path, text, given.strict)) {
+      const bool names_one = found.hint.starts_with("did you mean") && found.hint.find(", ") == std::string::npos;
+      if (!names_one) continue;
+      ASSERT_TRUE(found.fix) << found.message;
+      std::string cured = text;
+      cured.replace(found.fix->span.begin, found.fix->span.size(), found.fix->replacement);
+      for (const Diagnostic& left : judge_one(path, cured, given.strict))
+        EXPECT_FALSE(left.code == found.code && left.span.begin == found.span.begin) << found.message << "\n" << cured;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, DiagnosticsCase, testing::ValuesIn(case_names()),
                          [](const auto& info) { return info.param; });
 

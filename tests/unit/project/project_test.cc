@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "io/files.h"
+#include "project/cache.h"
 
 namespace weir {
 namespace {
@@ -190,6 +191,56 @@ TEST_F(Loading, ModelsAreFoundByPathOrShortName) {
   EXPECT_EQ((*find_model(project, "a/x"))->path, "a/x");
   EXPECT_EQ(find_model(project, "x").error().front().code, Code::W2011);
   EXPECT_NE(find_model(project, "ordrs").error().front().hint.find("orders"), std::string::npos);
+}
+
+TEST_F(Loading, OpenTextsStandForTheirFilesAndLeaveTheCacheOnDiskAlone) {
+  put("models/a.sql", "SELECT 1 AS x");
+  put("models/b.sql", "SELECT 2 AS x");
+  ParseCache cache("");
+  const OpenTexts open = {{"models/a.sql", "SELECT 1 AS x FROM FROM"},
+                          {"models/new/c.sql", "-- materialize ducklake://main/c\nFROM b"},
+                          {"models/_draft.sql", "SELECT FROM"}};
+  const auto project = load_project(root_, parser_, open, cache);
+  ASSERT_TRUE(project.has_value());
+  ASSERT_EQ(project->diagnostics.size(), 1U);
+  EXPECT_EQ(project->diagnostics[0].path, "models/a.sql");
+  ASSERT_EQ(project->models.size(), 2U);
+  EXPECT_EQ(project->models[0].path, "b");
+  EXPECT_EQ(project->models[1].path, "new/c");
+  EXPECT_EQ(project->models[1].references.at(0).asset.uri(), "ducklake://main/main.b");
+  EXPECT_FALSE(io::exists(root_ + "/.weir/cache/parsed"));
+  const auto other = load_project(root_, parser_, {{"weir.yaml", "strickt: true\n"}}, cache);
+  ASSERT_FALSE(other.has_value());
+  ASSERT_TRUE(other.error().front().fix);
+  EXPECT_EQ(*other.error().front().fix, (Fix{{0, 7}, "strict"}));
+}
+
+TEST_F(Loading, ALongLivedCacheKeepsOnlyWhatTheProjectHolds) {
+  put("models/a.sql", "SELECT 1 AS x");
+  ParseCache cache("");
+  ASSERT_TRUE(load_project(root_, parser_, {{"models/a.sql", "SELECT 2 AS x"}}, cache).has_value());
+  cache.keep_touched();
+  ASSERT_TRUE(load_project(root_, parser_, {}, cache).has_value());
+  cache.keep_touched();
+  const int asked = parser_.asked;
+  ASSERT_TRUE(load_project(root_, parser_, {}, cache).has_value());
+  EXPECT_EQ(parser_.asked, asked);
+  ASSERT_TRUE(load_project(root_, parser_, {{"models/a.sql", "SELECT 2 AS x"}}, cache).has_value());
+  EXPECT_EQ(parser_.asked, asked + 1);
+}
+
+TEST_F(Loading, TheNearestNameIsAnEditOfTheSql) {
+  const std::string sql =
+      "-- $cutoff (date)\nATTACH 'ducklake://othr' AS a; SELECT 1 AS x WHERE $cutof > 1 AND $cutoff > 1";
+  put("models/m.sql", sql);
+  std::string cured = sql;
+  Diagnostics found = load().diagnostics;
+  ASSERT_EQ(found.size(), 2U);
+  for (auto one = found.rbegin(); one != found.rend(); ++one) {
+    ASSERT_TRUE(one->fix) << one->message;
+    cured.replace(one->fix->span.begin, one->fix->span.size(), one->fix->replacement);
+  }
+  EXPECT_EQ(judged(cured), Codes{});
 }
 
 TEST_F(Loading, ASyntaxErrorNamesFileAndPlace) {
