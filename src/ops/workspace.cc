@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "io/installation.h"
+#include "metric/judge.h"
 
 namespace weir::ops {
 namespace {
@@ -61,6 +62,7 @@ Result<const Project*> Workspace::project() {
   if (project_ == nullptr) {
     LazyParser parser;
     WEIR_TRY(Project project, load_project(root_, parser));
+    WEIR_CHECK(metric::judge(project, parser));
     project_ = std::make_unique<Project>(std::move(project));
   }
   return project_.get();

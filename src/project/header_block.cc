@@ -337,7 +337,7 @@ class BlockReader {
       if (key == "name")
         name = *text;
       else if (is_filter)
-        made.filter = text->text;
+        made.filter = text->text, made.filter_span = text->span;
       else if (key == "description")
         made.description = text->text;
       else if (key == "unit")
@@ -360,10 +360,12 @@ class BlockReader {
     made.name = name.text;
     made.expression = expression.text;
     made.span = expression.span;
+    made.expression_span = expression.span;
     if (is_measure && made.filter.empty()) {
       const auto parts = split_measure(Piece(expression.text, {0, static_cast<std::uint32_t>(expression.text.size())}));
       if (!parts) return block_.findings().error(Code::W0135, expression.span, "`where` has no predicate");
       made.filter = std::string(parts->second.view());
+      made.filter_span = expression.span;
       made.expression = std::string(parts->first.view());
     }
     header.metrics.push_back(std::move(made));

@@ -6,6 +6,7 @@
 #include "calendar/partition.h"
 #include "project/header_prose.h"
 #include "project/header_tests.h"
+#include "text/lexer.h"
 #include "text/suggest.h"
 
 namespace weir {
@@ -343,14 +344,18 @@ class LineReader {
                  .description = "",
                  .unit = "",
                  .format = "",
-                 .span = tail.span()};
+                 .span = tail.span(),
+                 .expression_span = body.span(),
+                 .filter_span = {}};
     if (is_measure) {
       const auto parts = split_measure(body);
       if (!parts)
         return malformed(Code::W0116, tail.span(),
                          body.empty() ? "`measure` has no aggregate" : "`where` has no predicate");
       found.expression = std::string(parts->first.view());
+      found.expression_span = parts->first.span();
       found.filter = std::string(parts->second.view());
+      found.filter_span = parts->second.span();
     } else {
       if (body.empty()) return malformed(Code::W0116, tail.span(), "`dimension` has no expression");
       found.expression = std::string(body.view());
@@ -459,31 +464,22 @@ LineHeader read_header_lines(std::string_view text, const HeaderRegion& region, 
 }
 
 std::optional<std::pair<Piece, Piece>> split_measure(Piece body) {
-  constexpr std::string_view kWhere = "where";
   body = body.trimmed();
-  const auto text = body.view();
-  char quote = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '(' || c == ')') {
-      depth += c == '(' ? 1 : -1;
-    } else if (depth == 0 && i > 0 && is_blank(text[i - 1]) && text.size() - i >= kWhere.size()) {
-      const auto word = text.substr(i, kWhere.size());
-      const bool same =
-          std::equal(word.begin(), word.end(), kWhere.begin(), [](char a, char b) { return (a | 0x20) == b; });
-      const auto end = i + kWhere.size();
-      if (!same || (end < text.size() && !is_blank(text[end]))) continue;
-      const Piece filter = body.sub(end).trimmed();
-      if (filter.empty()) return std::nullopt;
-      return std::pair{body.sub(0, i).trimmed(), filter};
-    }
-  }
   if (body.empty()) return std::nullopt;
+  const auto text = body.view();
+  const auto is_at = [&](std::uint32_t place, auto is_wanted) { return place < text.size() && is_wanted(text[place]); };
+  int depth = 0;
+  // Cut as the engine cuts it, so that a quote of any spelling hides what it holds.
+  for (const text::Token& token : text::lex(text)) {
+    const auto word = text.substr(token.span.begin, token.span.size());
+    if (token.kind == text::TokenKind::Punctuation && (word == "(" || word == ")")) depth += word == "(" ? 1 : -1;
+    if (depth != 0 || token.kind != text::TokenKind::Word || !text::same_word(word, "where")) continue;
+    if (token.span.begin == 0 || !is_at(token.span.begin - 1, is_blank)) continue;
+    if (token.span.end < text.size() && !is_at(token.span.end, is_blank)) continue;
+    const Piece filter = body.sub(token.span.end).trimmed();
+    if (filter.empty()) return std::nullopt;
+    return std::pair{body.sub(0, token.span.begin).trimmed(), filter};
+  }
   return std::pair{body, body.sub(text.size())};
 }
 

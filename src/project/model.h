@@ -94,7 +94,11 @@ struct Metric {
   std::string description;
   std::string unit;
   std::string format;
+  /// The whole declaration without its keyword.
   Span span;
+  /// Where `expression` and `filter` were written. Of other length than the text where YAML writes it another way.
+  Span expression_span;
+  Span filter_span;
 };
 
 /// `column out <- asset.col, …`

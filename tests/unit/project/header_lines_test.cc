@@ -233,6 +233,24 @@ TEST(HeaderLines, AMeasureSplitsAtTheWhereOutsideQuotesAndParentheses) {
   EXPECT_EQ(metrics[5].filter, "größe > 0");
 }
 
+TEST(HeaderLines, QuotesOfEverySpellingHideAWhereAndPartsKnowTheirPlace) {
+  const std::string text =
+      std::string(kTarget) +
+      "-- measure a = count_if(x = E'it\\'s where y') where z\n-- measure b = max($$ where $$)  WHERE  c\n"
+      "-- measure d = max(x) wherever\n-- measure e = sum(a)where b\nSELECT 1 AS id";
+  const auto metrics = judged(text).model.metrics;
+  ASSERT_EQ(metrics.size(), 4u);
+  EXPECT_EQ(metrics[0].expression, "count_if(x = E'it\\'s where y')");
+  EXPECT_EQ(metrics[0].filter, "z");
+  EXPECT_EQ(metrics[1].expression, "max($$ where $$)");
+  EXPECT_EQ(metrics[2].filter, "");
+  EXPECT_EQ(metrics[3].filter, "");
+  for (const Metric& one : metrics) {
+    EXPECT_EQ(text.substr(one.expression_span.begin, one.expression_span.size()), one.expression);
+    EXPECT_EQ(text.substr(one.filter_span.begin, one.filter_span.size()), one.filter);
+  }
+}
+
 TEST(HeaderLines, MalformedMetricsAreLeftOut) {
   const auto found =
       judged(std::string(kTarget) + "-- measure r = sum(a) where\n-- measure r\n-- measure r =\nSELECT 1");
