@@ -17,10 +17,12 @@ struct TableColumn {
   friend auto operator<=>(const TableColumn&, const TableColumn&) = default;
 };
 
-/// How a source forms an output, from the weakest change to the strongest: along a path of several steps the later
-/// enumerator wins.
+/// How a source forms an output, from the weakest change to the strongest: along a path of several steps, and among
+/// several paths from one source, the later enumerator wins.
 enum class ValueKind { Copy, Expression, Aggregate, Window };
-/// What a column that is in no value decides.
+/// How a column decides which rows there are, whether or not it forms a value too. ON and USING, and the comparison of
+/// rows by EXCEPT and INTERSECT, are Join, as is a list whose elements become rows; WHERE, HAVING, QUALIFY and the
+/// expression of a LIMIT are Where; GROUP BY and DISTINCT are Group.
 enum class RowRole { Where, Join, Group, Order };
 
 std::string_view name_of(ValueKind kind);
@@ -55,7 +57,13 @@ struct QueryLineage {
 
 /// Follows every output of a plan that `json_serialize_plan` wrote (bound, not optimised) to base table columns.
 /// `names` are the output names, since the plan does not carry aliases of the topmost projection in every form.
-/// Errors: W2190 an operator or expression that this version does not know (named): lineage would be incomplete.
-Result<QueryLineage> trace(std::string_view plan_json, const std::vector<std::string>& names);
+/// `sql` is the text that was bound: where an inner join's ON holds more than comparisons, DuckDB writes the rest as a
+/// filter, and only the text tells it from a WHERE; without it such a filter counts as one.
+/// A table is named without the catalog `memory` or `temp` and the schema `main`; files are `file:a.parquet`, several
+/// separated by commas; what another function reads is `function()`.
+/// Errors: W2190 an operator or expression that this version does not know (named): lineage would be incomplete. It is
+/// a warning in severity: the query itself is sound.
+Result<QueryLineage> trace(std::string_view plan_json, const std::vector<std::string>& names,
+                           std::string_view sql = {});
 
 }  // namespace weir::bind
