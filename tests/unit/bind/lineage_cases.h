@@ -3,8 +3,10 @@
 //
 //   case a name for the case
 //     SELECT … (indented; the query, or nothing if the caller has it)
-//   output <- table.column:kind, …     one line an output, in order
+//   output <- table.column:kind, …     one line an output, in order; `a + b:kind` gives both that kind
+//   one, two <- copy                   outputs that are copies of the columns of their names
 //   where: table.column, …             row-deciding columns by role, as many lines as needed
+// Where tables are known, the name of a column alone stands for the one table that has it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,6 +44,26 @@ inline std::vector<std::string> items(const std::string& list) {
   return all;
 }
 
+/// Table by column, for columns that one table alone has.
+using Tables = std::map<std::string, std::string>;
+
+inline std::string whole(const std::string& column, const Tables& tables) {
+  const auto table = tables.find(column);
+  return table == tables.end() ? column : table->second + "." + column;
+}
+
+/// "a + b:kind" as "a:kind" and "b:kind".
+inline std::set<std::string> sources_of(const std::string& list, const Tables& tables) {
+  std::set<std::string> all;
+  for (const std::string& item : items(list)) {
+    const auto colon = item.rfind(':');
+    std::stringstream columns(item.substr(0, colon));
+    for (std::string column; std::getline(columns, column, '+');)
+      all.insert(whole(trimmed(column), tables) + item.substr(colon));
+  }
+  return all;
+}
+
 inline std::string output_line(const std::string& name, const std::set<std::string>& sources) {
   std::string line = name + " <-";
   for (const std::string& source : sources) line += (line.back() == '-' ? " " : ", ") + source;
@@ -49,7 +71,7 @@ inline std::string output_line(const std::string& name, const std::set<std::stri
 }
 
 /// Reads cases; lines that begin with # are comments. Lines of sources that end in a comma go on in the next line.
-inline std::vector<Case> read_cases(const std::string& path) {
+inline std::vector<Case> read_cases(const std::string& path, const Tables& tables = {}) {
   std::vector<Case> all;
   std::ifstream file(path);
   EXPECT_TRUE(file.good()) << path;
@@ -62,7 +84,7 @@ inline std::vector<Case> read_cases(const std::string& path) {
     }
     if (all.empty()) continue;
     Case& current = all.back();
-    if (line.front() == ' ' && held.empty()) {
+    if (line.front() == ' ' && held.empty() && current.outputs.empty()) {
       current.sql += line + "\n";
       continue;
     }
@@ -72,15 +94,19 @@ inline std::vector<Case> read_cases(const std::string& path) {
     held.clear();
     const auto arrow = entry.find("<-");
     if (arrow != std::string::npos) {
-      std::set<std::string> sources;
-      for (const std::string& item : items(entry.substr(arrow + 2))) sources.insert(item);
-      current.outputs.push_back(output_line(trimmed(entry.substr(0, arrow)), sources));
+      const std::string outputs = trimmed(entry.substr(0, arrow));
+      const std::string list = trimmed(entry.substr(arrow + 2));
+      if (list == "copy")
+        for (const std::string& output : items(outputs))
+          current.outputs.push_back(output_line(output, {whole(output, tables) + ":copy"}));
+      else
+        current.outputs.push_back(output_line(outputs, sources_of(list, tables)));
       continue;
     }
     const auto colon = entry.find(':');
     EXPECT_NE(colon, std::string::npos) << path << ": " << entry;
     for (const std::string& item : items(entry.substr(colon + 1)))
-      current.rows.insert(trimmed(entry.substr(0, colon)) + " " + item);
+      current.rows.insert(trimmed(entry.substr(0, colon)) + " " + whole(item, tables));
   }
   return all;
 }
