@@ -1,7 +1,9 @@
 // The project as DuckDB understands it: every model's columns and types, where each comes from, and what is wrong.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +16,11 @@
 
 namespace weir::bind {
 
+using Columns = std::vector<duck::Column>;
+
 /// Columns of an asset as they were captured after a publish, or as its lake holds them now.
 struct KnownSchema {
-  std::vector<duck::Column> columns;
+  Columns columns;
   /// Number of the captured version; nothing if read live.
   std::optional<std::int64_t> version;
   /// When it was captured, ISO 8601 UTC.
@@ -61,8 +65,10 @@ struct BoundModel {
   /// Of the result query, in order. A failed or blocked model has the columns of its last capture, if there is one.
   std::vector<BoundColumn> columns;
   std::vector<RowOrigin> rows;
-  /// Path of the model that is to blame; for Blocked.
+  /// Path of the model that is to blame, or URI of a source whose columns are not known; for Blocked.
   std::string blocked_by;
+  /// Opaque: why the columns cannot be known before it runs.
+  std::string opaque_because;
 };
 
 struct Bound {
@@ -70,6 +76,15 @@ struct Bound {
   std::vector<BoundModel> models;
   /// Sorted by file and position.
   Diagnostics diagnostics;
+  /// What readers of an asset see, by Asset::key(): what models return with `_wm_partition` or a history's validity
+  /// columns behind it (also under `<t>_current`), and sources. Assets whose columns are not known are absent.
+  std::map<std::string, std::shared_ptr<const Columns>> assets;
+
+  /// Null if they are not known.
+  const Columns* columns_of(const Asset& asset) const {
+    const auto found = assets.find(asset.key());
+    return found == assets.end() ? nullptr : found->second.get();
+  }
 };
 
 }  // namespace weir::bind

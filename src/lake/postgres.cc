@@ -34,6 +34,21 @@ tl::expected<std::optional<std::string>, std::string> PostgresSession::ask(const
   return std::optional<std::string>(PQgetvalue(result.get(), 0, 0));
 }
 
+tl::expected<std::vector<std::vector<std::optional<std::string>>>, std::string> PostgresSession::rows(
+    const char* fixed_sql) {
+  const std::unique_ptr<PGresult, Clear> result(PQexec(connection_.get(), fixed_sql));
+  if (PQresultStatus(result.get()) != PGRES_TUPLES_OK) return tl::unexpected(reason_of(connection_.get()));
+  std::vector<std::vector<std::optional<std::string>>> rows(static_cast<std::size_t>(PQntuples(result.get())));
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (int column = 0; column < PQnfields(result.get()); ++column) {
+      const int at = static_cast<int>(row);
+      rows[row].push_back(PQgetisnull(result.get(), at, column) != 0
+                              ? std::nullopt
+                              : std::optional<std::string>(PQgetvalue(result.get(), at, column)));
+    }
+  return rows;
+}
+
 bool PostgresSession::is_alive() { return PQstatus(connection_.get()) == CONNECTION_OK && ask("SELECT 1").has_value(); }
 
 }  // namespace weir::lake

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,6 +22,8 @@ class PostgresSession {
   static tl::expected<PostgresSession, std::string> open(const std::string& target);
   /// The first value of the first row, nothing for no row or NULL; on failure the server's reason.
   tl::expected<std::optional<std::string>, std::string> ask(const char* fixed_sql);
+  /// All rows as text; on failure the server's reason.
+  tl::expected<std::vector<std::vector<std::optional<std::string>>>, std::string> rows(const char* fixed_sql);
   /// False once the session is known to be lost.
   bool is_alive();
 

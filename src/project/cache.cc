@@ -3,85 +3,22 @@
 #include <cstring>
 
 #include "duck/database.h"
+#include "io/bytes.h"
 #include "io/files.h"
 #include "io/hash.h"
 
 namespace weir {
 namespace {
 
+using Reader = io::ByteReader;
+using Writer = io::ByteWriter;
+
+// Declared first, since lists of any of these are written by one template.
+void write(Writer& out, const parse::Statement& statement);
+void read(Reader& in, parse::Statement& statement);
+
 // Counted up whenever what is kept, or how SQL is read, changes.
 constexpr std::string_view kFormat = "weir parsed 2\n";
-
-class Writer {
- public:
-  void number(std::uint64_t value) {
-    do {
-      bytes_ += static_cast<char>((value & 0x7FU) | (value > 0x7F ? 0x80U : 0U));
-      value >>= 7U;
-    } while (value != 0);
-  }
-  void text(std::string_view value) {
-    number(value.size());
-    bytes_ += value;
-  }
-  void span(Span value) {
-    number(value.begin);
-    number(value.end - value.begin);
-  }
-  void texts(const std::vector<std::string>& values) {
-    number(values.size());
-    for (const std::string& value : values) text(value);
-  }
-  std::string take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  bool good() const { return good_; }
-  bool done() const { return at_ == bytes_.size(); }
-
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ >= bytes_.size()) break;
-      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
-      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-      if ((byte & 0x80U) == 0) return value;
-    }
-    good_ = false;
-    return 0;
-  }
-  // A count can be no greater than the bytes that are left: damaged bytes must not make weir reserve the moon.
-  std::size_t count() {
-    const auto value = number();
-    if (value > bytes_.size() - at_) good_ = false;
-    return good_ ? static_cast<std::size_t>(value) : 0;
-  }
-  std::string text() {
-    const std::size_t size = count();
-    std::string value(bytes_.substr(at_, size));
-    at_ += size;
-    return value;
-  }
-  Span span() {
-    const auto begin = static_cast<std::uint32_t>(number());
-    return {begin, begin + static_cast<std::uint32_t>(number())};
-  }
-  std::vector<std::string> texts() {
-    std::vector<std::string> values(count());
-    for (std::string& value : values) value = text();
-    return values;
-  }
-
- private:
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  bool good_ = true;
-};
 
 void write(Writer& out, const parse::TableReference& table) {
   out.span(table.span);

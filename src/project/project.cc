@@ -46,6 +46,7 @@ class Loader {
     text::sort_diagnostics(project_.diagnostics);
     std::sort(project_.models.begin(), project_.models.end(),
               [](const Model& a, const Model& b) { return a.path < b.path; });
+    note_broken();
     return {};
   }
 
@@ -87,6 +88,7 @@ class Loader {
                 .judgement = {},
                 .script = {}};
       file.judgement = judge_file(source, file.model_path, project_.config);
+      note_claims(file);
       files_.push_back(std::move(file));
     }
     return {};
@@ -103,6 +105,27 @@ class Loader {
       if (!is_hidden && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     std::sort(names.begin(), names.end());
+  }
+
+  // What the header says that the file produces, kept for the case that its SQL is wrong.
+  void note_claims(const File& file) {
+    const Model& model = file.judgement.model;
+    if (file.is_in_tests || model.is_macro_library) return;
+    const auto claim = [&](const Asset& asset) { claims_.emplace(asset.key(), model.path); };
+    if (!model.relation.name.empty()) claim(model.relation);
+    if (!model.target) return;
+    claim(*model.target);
+    if (!model.is_history()) return;
+    Asset current = *model.target;
+    current.name += "_current";
+    claim(current);
+  }
+
+  void note_broken() {
+    std::set<std::string> good;
+    for (const Model& model : project_.models) good.insert(model.path);
+    for (const auto& [asset, path] : claims_)
+      if (!good.contains(path)) project_.broken.emplace(asset, path);
   }
 
   Result<void> parse_all() {
@@ -280,6 +303,7 @@ class Loader {
   ParseCache& cache_;
   std::vector<File> files_;
   ProducedAssets produced_;
+  std::map<std::string, std::string> claims_;
 };
 
 std::string join(const std::vector<std::string>& names) {

@@ -19,6 +19,8 @@ struct Project {
   /// Sorted by path. Files with errors are missing here; their diagnostics say why.
   std::vector<Model> models;
   std::vector<CustomTest> custom_tests;
+  /// Assets that files with errors would produce, by Asset::key(), with the model's path: they are no sources.
+  std::map<std::string, std::string> broken;
   /// All files, models or not, so that any diagnostic can show its line.
   std::vector<std::shared_ptr<const Source>> sources;
   /// Everything found in all files, sorted by path and position. May hold errors: `check` prints them all, `run`

@@ -62,10 +62,11 @@ bool is_answered(const Model& model, const parse::Statement& statement) {
 }  // namespace
 
 parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where,
-                                const std::string& partition, const std::map<std::string, std::string>& arguments) {
+                                const std::string& partition, const std::map<std::string, std::string>& arguments,
+                                std::vector<parse::Replacement> more) {
   const parse::Statement& statement = model.script.statements[index];
   if (is_answered(model, statement)) return {};
-  std::vector<parse::Replacement> replacements;
+  std::vector<parse::Replacement> replacements = std::move(more);
   for (const Reference& reference : model.references) {
     if (reference.statement != index) continue;
     std::string relation = where(reference);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "parse/splice.h"
 #include "project/model.h"
@@ -16,8 +17,10 @@ using WhereToRead = std::function<std::string(const Reference&)>;
 /// Renders statement `index` of a model that weir computes. ATTACH and USE of lakes and databases, INSTALL and LOAD
 /// become nothing: their aliases are spliced away. Tokens are rendered as project/token_text.h says. `arguments` holds
 /// values by name; a declared argument that is absent is NULL. `$partition` and the token are `partition`.
+/// `more` are replacements of the caller's own; where they cover another one, they win.
 parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where,
-                                const std::string& partition, const std::map<std::string, std::string>& arguments);
+                                const std::string& partition, const std::map<std::string, std::string>& arguments,
+                                std::vector<parse::Replacement> more = {});
 
 /// Renders a statement of a manual script: as written, with arguments and `$partition` bound.
 parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition,

@@ -7,7 +7,7 @@
 #include "audit/audit.h"
 #include "base/failpoint.h"
 #include "io/clock.h"
-#include "plan/files.h"
+#include "io/file_identity.h"
 #include "project/partition_macro.h"
 #include "project/render.h"
 #include "run/step.h"
@@ -290,7 +290,7 @@ Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
   const Model& model = *work.step->model;
   work.target = session.targets.at(model.target->key());
   for (const std::string& file : model.files.value_or(std::vector<std::string>{}))
-    if (auto identity = plan::file_identity(session.project.config.root, file))
+    if (auto identity = io::file_identity(session.project.config.root, file))
       work.file_inputs.push_back({"file:" + file, *identity});
   const auto begin = steady_clock::now();
   auto stage = compute_stage(session, work);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/files.h"
+#include "io/file_identity.h"
 
 namespace weir::run {
 namespace {
@@ -43,7 +43,7 @@ Result<plan::World> observe(const Project& project, const Graph& graph, const st
   for (const Model& model : graph.models()) {
     if (!selected.contains(model.path) || !model.files) continue;
     for (const std::string& file : *model.files)
-      if (!world.files.contains(file)) world.files.emplace(file, plan::file_identity(project.config.root, file));
+      if (!world.files.contains(file)) world.files.emplace(file, io::file_identity(project.config.root, file));
   }
   const auto oldest = oldest_versions(world);
   WEIR_TRY(duck::Connection connection, lakes.connect());

@@ -1,4 +1,4 @@
-#include "plan/files.h"
+#include "io/file_identity.h"
 
 #include <fmt/format.h>
 #include <glob.h>
@@ -8,7 +8,7 @@
 
 #include "io/hash.h"
 
-namespace weir::plan {
+namespace weir::io {
 namespace {
 
 std::optional<std::string> identity_of_one(const std::string& path) {
@@ -37,4 +37,4 @@ std::optional<std::string> file_identity(const std::string& root, const std::str
   return identity;
 }
 
-}  // namespace weir::plan
+}  // namespace weir::io

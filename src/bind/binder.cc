@@ -1,0 +1,431 @@
+// The walk: layer by layer, producers first. For each model: what it reads and what is known of that; the result from
+// the cache if all of it is as before; otherwise the engine's answer; then what its own declarations claim. A layer's
+// models know nothing of each other, so they are sent to the engine together.
+#include "bind/binder.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "bind/bound_cache.h"
+#include "bind/described_files.h"
+#include "bind/diagnosis.h"
+#include "bind/known_assets.h"
+#include "bind/lineage.h"
+#include "bind/model_binding.h"
+#include "bind/test_binding.h"
+#include "io/hash.h"
+#include "text/render.h"
+
+namespace weir::bind {
+namespace {
+
+/// Below this a thread costs more than it saves.
+constexpr std::size_t kModelsWorthAThread = 40;
+/// Models between two looks at the cancellation.
+constexpr std::size_t kModelsAtOnce = 200;
+
+Failed engine_failed(const duck::Failure& failure) {
+  if (failure.type == duck::FailureType::Interrupt)
+    return fail(Diagnostic{.code = Code::W7010, .message = "checking was interrupted"});
+  return fail(Diagnostic{.code = Code::W2106, .message = "DuckDB failed while checking: " + first_line(failure.message)});
+}
+
+std::string hash_of(const Columns& columns) {
+  std::string text;
+  for (const duck::Column& column : columns) text += column.name + '\0' + column.type + '\0';
+  return io::xxh3_hex(text);
+}
+
+/// A script that changes the instance itself when its setup runs.
+bool attaches(const Model& model) {
+  return std::any_of(model.script.statements.begin(), model.script.statements.end(), [](const parse::Statement& one) {
+    return one.kind == parse::StatementKind::Attach && !one.attach_uri.starts_with("ducklake") &&
+           !one.attach_uri.starts_with("datatable");
+  });
+}
+
+}  // namespace
+
+struct Binder::Body {
+  explicit Body(BinderOptions given) : options(std::move(given)), cache(options.cache_file) {}
+
+  BinderOptions options;
+  BoundCache cache;
+  std::unique_ptr<StandIns> engine;
+  bool is_whole = false;
+
+  Result<StandIns*> stand_ins() {
+    if (engine == nullptr) {
+      WEIR_TRY(engine, StandIns::open());
+    }
+    return engine.get();
+  }
+  duck::Connection* connection() {
+    const auto opened = stand_ins();
+    return opened ? &(*opened)->connection() : nullptr;
+  }
+};
+
+namespace {
+
+class Walk {
+ public:
+  Walk(Binder::Body& body, KnownAssets& known, const std::atomic<bool>* cancelled, const std::set<std::string>* only)
+      : body_(body), known_(known), cancelled_(cancelled), only_(only) {}
+
+  Result<Bound> run();
+
+ private:
+  const std::vector<Model>& models() const { return known_.graph().models(); }
+  bool is_wanted(const Model& model) const { return only_ == nullptr || only_->contains(model.path); }
+  Result<void> check_cancelled() const {
+    if (cancelled_ != nullptr && cancelled_->load())
+      return fail(Diagnostic{.code = Code::W7010, .message = "checking was interrupted"});
+    return {};
+  }
+
+  std::vector<std::vector<std::size_t>> layers() const;
+  Result<void> bind_layer(const std::vector<std::size_t>& layer);
+  bool gather(ModelBinding& binding);
+  void gather_references(ModelBinding& binding, std::string& blame);
+  bool gather_files(ModelBinding& binding);
+  std::string key_of(const ModelBinding& binding) const;
+  bool recall(ModelBinding& binding);
+  Result<void> ask(const std::vector<ModelBinding*>& pending);
+  Result<void> ask_plain(const std::vector<ModelBinding*>& plain);
+  Result<void> ask_alone(ModelBinding& binding);
+  Result<void> explain(ModelBinding& binding);
+  Result<void> finish(ModelBinding& binding, bool is_recalled);
+  void settle(ModelBinding& binding);
+
+  Binder::Body& body_;
+  KnownAssets& known_;
+  const std::atomic<bool>* cancelled_;
+  const std::set<std::string>* only_;
+  Bound bound_;
+};
+
+Result<Bound> Walk::run() {
+  bound_.models.resize(models().size());
+  for (const std::vector<std::size_t>& layer : layers()) WEIR_CHECK(bind_layer(layer));
+  bound_.assets = known_.take();
+  text::sort_diagnostics(bound_.diagnostics);
+  return std::move(bound_);
+}
+
+std::vector<std::vector<std::size_t>> Walk::layers() const {
+  std::vector<std::size_t> depth(models().size());
+  std::vector<std::vector<std::size_t>> layers;
+  for (std::size_t i = 0; i < models().size(); ++i) {
+    for (const std::size_t producer : known_.graph().producers_of(i)) depth[i] = std::max(depth[i], depth[producer] + 1);
+    if (layers.size() <= depth[i]) layers.resize(depth[i] + 1);
+    layers[depth[i]].push_back(i);
+  }
+  return layers;
+}
+
+Result<void> Walk::bind_layer(const std::vector<std::size_t>& layer) {
+  for (std::size_t begin = 0; begin < layer.size(); begin += kModelsAtOnce) {
+    WEIR_CHECK(check_cancelled());
+    const std::size_t end = std::min(layer.size(), begin + kModelsAtOnce);
+    std::vector<ModelBinding> bindings;
+    bindings.reserve(end - begin);
+    std::vector<ModelBinding*> pending;
+    std::vector<std::pair<ModelBinding*, bool>> done;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Model& model = models()[layer[i]];
+      if (!is_wanted(model)) continue;
+      ModelBinding& binding = bindings.emplace_back();
+      binding.model = &model;
+      binding.index = layer[i];
+      if (!gather(binding)) {
+        settle(binding);
+        continue;
+      }
+      binding.key = key_of(binding);
+      const bool is_recalled = recall(binding);
+      if (!is_recalled) pending.push_back(&binding);
+      done.emplace_back(&binding, is_recalled);
+    }
+    if (!pending.empty()) WEIR_CHECK(ask(pending));
+    for (const auto& [binding, is_recalled] : done) WEIR_CHECK(finish(*binding, is_recalled));
+  }
+  return {};
+}
+
+void Walk::gather_references(ModelBinding& binding, std::string& blame) {
+  const Model& model = *binding.model;
+  for (const Reference& reference : model.references) {
+    std::string name = reference.asset.key();
+    if (std::any_of(binding.inputs.begin(), binding.inputs.end(), [&](const Input& one) { return one.name == name; }))
+      continue;
+    const Model* producer = known_.graph().producer(reference.asset);
+    SharedColumns columns = known_.columns(reference.asset);
+    if (columns == nullptr) {
+      const KnownSchema* source = known_.source(reference.asset);
+      const bool is_own = producer == &model;
+      if (source == nullptr && (is_own || producer == nullptr)) source = known_.captured(reference.asset);
+      if (source != nullptr) {
+        columns = std::make_shared<Columns>(source->columns);
+        if (!is_own) known_.set(name, columns);
+      }
+    }
+    if (columns == nullptr) {
+      if (blame.empty()) blame = producer != nullptr ? producer->path : reference.asset.uri();
+      if (producer == nullptr) {
+        const auto broken = known_.project().broken.find(name);
+        if (broken != known_.project().broken.end()) blame = broken->second;
+      }
+      continue;
+    }
+    // A view of a history's current rows is its history, as far as columns come from somewhere.
+    const bool is_current = producer != nullptr && producer->is_history() && producer->target;
+    binding.inputs.push_back(
+        {std::move(name), is_current ? producer->target->uri() : reference.asset.uri(), std::move(columns)});
+  }
+}
+
+bool Walk::gather_files(ModelBinding& binding) {
+  const Model& model = *binding.model;
+  bool all_known = true;
+  for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
+    for (FileCall& call : file_calls(model, i)) {
+      DescribedFile described =
+          describe_file(call, known_.project().config.root, body_.cache, [this] { return body_.connection(); });
+      if (described.identity.empty()) binding.is_fleeting = true;
+      if (described.columns == nullptr) {
+        all_known = false;
+        Diagnostic found{.code = call.is_remote ? Code::W2122 : Code::W2121,
+                         .severity = call.is_remote ? Severity::Hint : Severity::Warning,
+                         .message = "the columns of this model are not known before it runs: " + described.because,
+                         .path = model.source->path,
+                         .span = call.span};
+        if (described.is_missing) found.hint = "the file is looked for from the project's folder";
+        binding.found.push_back(std::move(found));
+        binding.bound.opaque_because = described.because;
+        continue;
+      }
+      // Two calls of one file with other options are two tables.
+      std::string name = call.asset;
+      while (std::any_of(binding.inputs.begin(), binding.inputs.end(), [&](const Input& one) {
+        return one.name == name && *one.columns != *described.columns;
+      }))
+        name += '\'';
+      binding.inputs.push_back({name, call.asset, described.columns});
+      binding.places.files.emplace(call.span.begin, std::pair(std::move(call), std::move(name)));
+    }
+  }
+  return all_known;
+}
+
+/// Finds out what the model reads. False if it cannot be bound.
+bool Walk::gather(ModelBinding& binding) {
+  const Model& model = *binding.model;
+  if (model.plane == Plane::Manual) {
+    binding.bound.state = BoundModel::State::Opaque;
+    binding.bound.opaque_because = "a manual script writes its table itself";
+    return false;
+  }
+  std::string blame;
+  gather_references(binding, blame);
+  const bool files_known = gather_files(binding);
+  if (blame == model.path) {
+    binding.bound.state = BoundModel::State::Opaque;
+    binding.bound.opaque_because = "it reads its own table, whose columns are not known before its first run";
+    return false;
+  }
+  if (!blame.empty()) {
+    binding.bound.state = BoundModel::State::Blocked;
+    binding.bound.blocked_by = blame;
+    return false;
+  }
+  if (!files_known) {
+    binding.bound.state = BoundModel::State::Opaque;
+    return false;
+  }
+  return true;
+}
+
+std::string Walk::key_of(const ModelBinding& binding) const {
+  const Model& model = *binding.model;
+  std::string text = model.source->hash;
+  text += model.path + '\n' + model.relation.key() + '\n';
+  for (const Input& input : binding.inputs) text += input.name + '\n' + input.uri + '\n' + hash_of(*input.columns);
+  for (const Reference& reference : model.references)
+    text += std::to_string(reference.span.begin) + reference.asset.key() + reference.alias;
+  for (const Test& test : model.tests)
+    if (test.reference)
+      if (const SharedColumns columns = known_.columns(*test.reference); columns != nullptr)
+        text += test.reference->key() + hash_of(*columns);
+  for (const DeclaredLineage& line : model.lineage)
+    for (const auto& [asset, column] : line.sources)
+      if (const SharedColumns columns = known_.columns(asset); columns != nullptr)
+        text += asset.key() + hash_of(*columns);
+  text += known_.project().config.contracts_are_errors ? 'e' : 'w';
+  return io::xxh3_hex(text);
+}
+
+bool Walk::recall(ModelBinding& binding) {
+  auto kept = body_.cache.find(binding.key);
+  if (!kept) return false;
+  binding.bound = std::move(kept->model);
+  for (Diagnostic& one : kept->diagnostics) binding.found.push_back(std::move(one));
+  return true;
+}
+
+Result<void> Walk::ask(const std::vector<ModelBinding*>& pending) {
+  WEIR_TRY(StandIns * engine, body_.stand_ins());
+  std::vector<std::pair<std::string, SharedColumns>> tables;
+  std::vector<ModelBinding*> plain;
+  std::vector<ModelBinding*> alone;
+  for (ModelBinding* binding : pending) {
+    for (const Input& input : binding->inputs) tables.emplace_back(input.name, input.columns);
+    (has_setup(*binding->model) ? alone : plain).push_back(binding);
+  }
+  const auto refused = engine->ensure(tables);
+  const auto is_lost = [&refused](const ModelBinding* binding) {
+    return std::any_of(binding->inputs.begin(), binding->inputs.end(), [&refused](const Input& input) {
+      return std::find(refused.begin(), refused.end(), input.name) != refused.end();
+    });
+  };
+  for (auto* group : {&plain, &alone})
+    group->erase(std::remove_if(group->begin(), group->end(),
+                                [&is_lost](ModelBinding* binding) {
+                                  if (!is_lost(binding)) return false;
+                                  binding->bound.state = BoundModel::State::Opaque;
+                                  binding->bound.opaque_because = "an input has a type that checking does not know";
+                                  return true;
+                                }),
+                 group->end());
+  WEIR_CHECK(ask_plain(plain));
+  for (ModelBinding* binding : alone) WEIR_CHECK(ask_alone(*binding));
+  for (ModelBinding* binding : pending)
+    if (binding->refusal) WEIR_CHECK(explain(*binding));
+  return {};
+}
+
+Result<void> Walk::ask_plain(const std::vector<ModelBinding*>& plain) {
+  StandIns& engine = *body_.engine;
+  const std::size_t threads =
+      std::clamp<std::size_t>(plain.size() / kModelsWorthAThread, 1, std::max(1U, body_.options.threads));
+  if (threads == 1) {
+    if (auto done = bind_plain(engine.connection(), plain); !done) return engine_failed(done.error());
+    return {};
+  }
+  std::vector<std::vector<ModelBinding*>> shares(threads);
+  for (std::size_t i = 0; i < plain.size(); ++i) shares[i % threads].push_back(plain[i]);
+  std::vector<duck::Outcome<void>> outcomes(threads);
+  std::vector<std::thread> workers;
+  for (std::size_t i = 1; i < threads; ++i)
+    workers.emplace_back([&, i] {
+      auto connection = engine.connect();
+      outcomes[i] = connection ? bind_plain(*connection, shares[i]) : tl::unexpected(connection.error());
+    });
+  outcomes[0] = bind_plain(engine.connection(), shares[0]);
+  for (std::thread& worker : workers) worker.join();
+  for (const auto& outcome : outcomes)
+    if (!outcome) return engine_failed(outcome.error());
+  return {};
+}
+
+Result<void> Walk::ask_alone(ModelBinding& binding) {
+  WEIR_CHECK(check_cancelled());
+  if (!attaches(*binding.model)) {
+    if (auto done = bind_with_setup(*body_.engine, binding); !done) return engine_failed(done.error());
+    return {};
+  }
+  // What it attaches belongs to the instance, so it gets its own.
+  WEIR_TRY(const std::unique_ptr<StandIns> own, StandIns::open());
+  std::vector<std::pair<std::string, SharedColumns>> tables;
+  for (const Input& input : binding.inputs) tables.emplace_back(input.name, input.columns);
+  (void)own->ensure(tables);
+  binding.is_fleeting = true;
+  if (auto done = bind_with_setup(*own, binding); !done) return engine_failed(done.error());
+  if (binding.refusal && binding.refused_statement + 1 < binding.model->script.statements.size() &&
+      binding.model->script.statements[binding.refused_statement].kind == parse::StatementKind::Attach) {
+    // Another kind of database than the engine alone opens, or none there now.
+    binding.bound.state = BoundModel::State::Opaque;
+    binding.bound.opaque_because = first_line(binding.refusal->message);
+    binding.refusal.reset();
+  }
+  return {};
+}
+
+Result<void> Walk::explain(ModelBinding& binding) {
+  binding.bound.state = BoundModel::State::Failed;
+  binding.is_fleeting = true;
+  auto connection = connection_for(*body_.engine, binding);
+  if (!connection) return engine_failed(connection.error());
+  if (auto done = diagnose(*connection, binding, known_); !done) return engine_failed(done.error());
+  return {};
+}
+
+Result<void> Walk::finish(ModelBinding& binding, bool is_recalled) {
+  if (!is_recalled && binding.bound.state == BoundModel::State::Bound) {
+    if (auto done = bind_declarations(binding, known_, [this] { return body_.connection(); }); !done)
+      return engine_failed(done.error());
+    if (!binding.is_fleeting) body_.cache.put(binding.key, {binding.bound, binding.found});
+  }
+  settle(binding);
+  return {};
+}
+
+/// What readers will find, and what there is to say.
+void Walk::settle(ModelBinding& binding) {
+  const Model& model = *binding.model;
+  BoundModel& bound = binding.bound;
+  if (bound.state == BoundModel::State::Bound) {
+    known_.set_output(model, bound.columns);
+  } else if (const auto last = known_.set_captured(model); last) {
+    bound.columns.clear();
+    for (const duck::Column& column : last->columns) bound.columns.push_back({column.name, column.type, {}});
+  }
+  if (bound.state == BoundModel::State::Opaque && binding.found.empty() && model.plane != Plane::Manual)
+    binding.found.push_back({Code::W2122, Severity::Hint,
+                             "the columns of this model are known only when it runs: " + bound.opaque_because,
+                             model.source->path, model.result().span, {}});
+  std::move(binding.found.begin(), binding.found.end(), std::back_inserter(bound_.diagnostics));
+  bound_.models[binding.index] = std::move(bound);
+}
+
+}  // namespace
+
+Binder::Binder(BinderOptions options) : body_(std::make_unique<Body>(std::move(options))) {}
+Binder::Binder(Binder&&) noexcept = default;
+Binder::~Binder() = default;
+
+Result<Bound> Binder::bind(const Project& project, const Graph& graph, const Surroundings& surroundings,
+                           const std::atomic<bool>* cancelled, const std::set<std::string>* only) {
+  KnownAssets known(graph, project, surroundings);
+  body_->is_whole = only == nullptr;
+  return Walk(*body_, known, cancelled, only).run();
+}
+
+Result<std::vector<BoundExpression>> Binder::bind_expressions(const Columns& columns,
+                                                              const std::vector<std::string>& texts) {
+  WEIR_TRY(StandIns * engine, body_->stand_ins());
+  auto bound = bind_over(*engine, columns, texts);
+  if (!bound) return engine_failed(bound.error());
+  return std::move(*bound);
+}
+
+void Binder::save() { body_->cache.save(body_->is_whole); }
+
+std::vector<Asset> sources_of(const Graph& graph) {
+  std::map<std::string, Asset> found;
+  for (const Model& model : graph.models()) {
+    for (const Asset& asset : inputs_of(model)) {
+      const Model* producer = graph.producer(asset);
+      if (producer == nullptr || producer == &model || producer->plane == Plane::Manual)
+        found.emplace(asset.key(), asset);
+    }
+    for (const DeclaredLineage& line : model.lineage)
+      for (const auto& [asset, column] : line.sources)
+        if (graph.producer(asset) == nullptr) found.emplace(asset.key(), asset);
+  }
+  std::vector<Asset> assets;
+  for (auto& [key, asset] : found) assets.push_back(std::move(asset));
+  return assets;
+}
+
+}  // namespace weir::bind

@@ -1,0 +1,45 @@
+// Bound models by the hash of everything that decides the result, in one file that is read at once.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "bind/bound.h"
+
+namespace weir::bind {
+
+/// A model's result without what depends on the state of lakes and captures.
+struct KeptModel {
+  BoundModel model;
+  /// Of the model's own file.
+  Diagnostics diagnostics;
+};
+
+/// Threads: one at a time.
+class BoundCache {
+ public:
+  /// Reads `file`; a missing, damaged or older one is an empty cache. Empty: memory only.
+  explicit BoundCache(std::string file);
+
+  /// Decoded when asked for.
+  std::optional<KeptModel> find(const std::string& key);
+  void put(const std::string& key, const KeptModel& kept);
+  /// Columns of files by their call and identity.
+  std::optional<Columns> columns(const std::string& key);
+  void put_columns(const std::string& key, const Columns& columns);
+  /// Writes what is new. Entries that nothing asked for are left out if the whole project was bound.
+  void save(bool is_whole);
+
+ private:
+  std::string file_;
+  std::string bytes_;
+  /// Views into bytes_, or into made_.
+  std::unordered_map<std::string, std::string_view> entries_;
+  std::map<std::string, std::string> made_;
+  std::set<std::string> touched_;
+};
+
+}  // namespace weir::bind

@@ -1,0 +1,449 @@
+// Nothing here is decided by the words of an error. The engine is asked again instead: with the column added to the
+// stand-in of one asset (if that binds further, the asset lacks it), with a qualifier put before a name (if several
+// bind further, it was ambiguous), with a side of a set operation left out. What was explained is then put out of the
+// way, so that the next fault shows too.
+#include "bind/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bind/query_place.h"
+#include "project/piece.h"
+#include "text/line_index.h"
+#include "text/suggest.h"
+
+namespace weir::bind {
+namespace {
+
+using parse::StatementKind;
+
+constexpr int kMostFaults = 20;
+constexpr std::size_t kMostQualifiers = 60;
+constexpr std::size_t kNamesInHint = 8;
+
+struct Attempt {
+  std::optional<Refusal> refusal;
+  /// Where the refusal lies in the user's file.
+  std::optional<Span> place;
+};
+
+class Diagnosis {
+ public:
+  Diagnosis(duck::Connection& connection, ModelBinding& binding, KnownAssets& known)
+      : connection_(connection),
+        binding_(binding),
+        known_(known),
+        model_(*binding.model),
+        statement_(model_.script.statements[binding.refused_statement]),
+        text_(model_.source->text, statement_.span),
+        places_(binding.places) {}
+
+  duck::Outcome<void> run() {
+    // An ORDER BY over something put out of the way is no fault.
+    if (auto done = connection_.execute("SET order_by_non_integer_literal = true"); !done)
+      return tl::unexpected(done.error());
+    Attempt now = {binding_.refusal, place_in(current_text(), binding_.refusal)};
+    for (int fault = 0; fault < kMostFaults && now.refusal; ++fault) {
+      if (now.place && is_patched(now.place->begin)) break;
+      if (!can_rebind()) {
+        report(Code::W2106, now.place.value_or(text_.start()), first_line(now.refusal->message), {});
+        break;
+      }
+      const bool goes_on = explain(now);
+      if (failure_) return tl::unexpected(*failure_);
+      if (!goes_on) break;
+      now = attempt(places_);
+      if (failure_) return tl::unexpected(*failure_);
+    }
+    if (binding_.found.empty()) report(Code::W2106, text_.start(), first_line(binding_.refusal->message), {});
+    return {};
+  }
+
+ private:
+  bool can_rebind() const {
+    return statement_.kind == StatementKind::Result || (!statement_.query.empty() &&
+                                                        (statement_.kind == StatementKind::CreateTempTable ||
+                                                         statement_.kind == StatementKind::CreateTempView));
+  }
+
+  parse::Spliced current_text() const { return text_for_binding(model_, binding_.refused_statement, places_); }
+
+  static std::optional<Span> place_in(const parse::Spliced& sql, const std::optional<Refusal>& refusal) {
+    if (!refusal || !refusal->position) return std::nullopt;
+    return sql.source_of(*refusal->position);
+  }
+
+  Attempt attempt(const Places& places) {
+    const parse::Spliced sql = text_for_binding(model_, binding_.refused_statement, places);
+    const std::uint32_t offset = query_offset(sql, statement_);
+    auto answers = bind_queries(connection_, {sql.text().substr(offset)});
+    if (!answers) {
+      failure_ = answers.error();
+      return {};
+    }
+    Attempt tried{std::move(answers->front().refusal), std::nullopt};
+    if (tried.refusal && tried.refusal->is_unsupported) tried.refusal.reset();
+    if (tried.refusal && tried.refusal->position) *tried.refusal->position += offset;
+    tried.place = place_in(sql, tried.refusal);
+    return tried;
+  }
+
+  /// True if the fault of `before` is gone in `after`.
+  static bool is_further(const Attempt& before, const Attempt& after) {
+    if (!after.refusal) return true;
+    if (after.refusal->type == duck::FailureType::Parser) return false;
+    if (!before.place || !after.place) return before.refusal->message != after.refusal->message;
+    return before.place->begin != after.place->begin || before.refusal->subtype != after.refusal->subtype ||
+           before.refusal->name != after.refusal->name;
+  }
+
+  bool is_patched(std::uint32_t byte) const {
+    return std::any_of(places_.patches.begin(), places_.patches.end(), [byte](const parse::Replacement& patch) {
+      return patch.span.begin <= byte && byte < patch.span.end;
+    });
+  }
+
+  Diagnostic& report(Code code, Span span, std::string message, std::string hint) {
+    binding_.found.push_back(
+        {code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
+    return binding_.found.back();
+  }
+
+  void put_away(Span span) { places_.patches.push_back({span, "NULL"}); }
+
+  /// Says what is wrong and puts it out of the way. False if nothing further can be looked at.
+  bool explain(const Attempt& now) {
+    const Refusal& refusal = *now.refusal;
+    const auto named = now.place ? text_.name_at(now.place->begin) : std::nullopt;
+    if (refusal.subtype == "MISSING_ENTRY") return explain_entry(refusal, now, named);
+    if (refusal.subtype == "NO_MATCHING_FUNCTION") return explain_types(refusal, now, named);
+    if (!now.place) return explain_unplaced(now);
+    if (named && !named->is_call) return explain_name(now, *named);
+    const auto token = text_.token_at(now.place->begin);
+    const bool is_operator = token && token->kind == text::TokenKind::Operator;
+    report(is_operator ? Code::W2103 : Code::W2106, token ? token->span : *now.place, first_line(refusal.message), {});
+    return false;
+  }
+
+  bool explain_entry(const Refusal& refusal, const Attempt& now, const std::optional<NamedPlace>& named) {
+    const Span span = named ? named->span : now.place.value_or(text_.start());
+    const auto near = text::nearest(refusal.name, refusal.candidates);
+    const std::vector<std::string> likely = near ? std::vector{*near} : std::vector<std::string>();
+    if (refusal.entry.find("Function") == std::string::npos) {
+      suggest(report(Code::W2107, span, first_line(refusal.message), {}), refusal.name, likely,
+              named ? named->last : span);
+      return false;
+    }
+    suggest(report(Code::W2104, span, fmt::format("there is no function `{}`", refusal.name), {}), refusal.name, likely,
+            named ? named->last : span);
+    if (!named || !named->is_call) return false;
+    put_away(named->call);
+    return true;
+  }
+
+  bool explain_types(const Refusal& refusal, const Attempt& now, const std::optional<NamedPlace>& named) {
+    std::string forms;
+    for (std::size_t i = 0; i < refusal.candidates.size() && i < 3; ++i)
+      forms += (i == 0 ? "" : ", ") + refusal.candidates[i];
+    Span span = named ? named->span : now.place.value_or(text_.start());
+    if (!named && now.place)
+      if (const auto token = text_.token_at(now.place->begin)) span = token->span;
+    report(Code::W2103, span, first_line(refusal.message),
+           forms.empty() ? "cast the argument" : "cast the argument; DuckDB knows " + forms);
+    if (!named || !named->is_call) return false;
+    put_away(named->call);
+    return true;
+  }
+
+  bool explain_name(const Attempt& now, const NamedPlace& named) {
+    if (lacks_column(now, named)) return true;
+    const std::string& name = named.parts.back();
+    if (now.refusal->subtype.empty() && is_ambiguous(now, named)) return true;
+    const bool is_unknown = now.refusal->subtype == "COLUMN_NOT_FOUND" || !is_known_column(name);
+    if (std::any_of(unknown_.begin(), unknown_.end(), [&](const auto& one) { return text::same_word(one, name); })) {
+      put_away(named.span);  // a follow-up of one that is reported
+      return true;
+    }
+    if (is_unknown) {
+      unknown_.push_back(name);
+      std::string message = now.refusal->subtype.empty() ? first_line(now.refusal->message)
+                                                         : fmt::format("there is no column `{}` here", name);
+      suggest(report(Code::W2101, named.span, std::move(message), {}), name, columns_here(*now.refusal), named.last);
+    } else {
+      report(Code::W2106, named.span, first_line(now.refusal->message), {});
+    }
+    put_away(named.span);
+    return true;
+  }
+
+  bool is_known_column(const std::string& name) const {
+    return std::any_of(binding_.inputs.begin(), binding_.inputs.end(),
+                       [&name](const Input& input) { return has_column(*input.columns, name); });
+  }
+
+  /// Names that could have been meant.
+  std::vector<std::string> columns_here(const Refusal& refusal) const {
+    std::vector<std::string> names;
+    for (const std::string& candidate : refusal.candidates) {
+      std::string last = candidate.substr(candidate.rfind('.') + 1);
+      if (std::find(names.begin(), names.end(), last) == names.end()) names.push_back(std::move(last));
+    }
+    if (!names.empty()) return names;
+    for (const Input& input : binding_.inputs)
+      for (const duck::Column& column : *input.columns)
+        if (std::find(names.begin(), names.end(), column.name) == names.end()) names.push_back(column.name);
+    return names;
+  }
+
+  // --- columns that an input lacks ---
+
+  const Reference* reference_of(const Input& input) const {
+    for (const Reference& reference : model_.references)
+      if (reference.asset.key() == input.name) return &reference;
+    return nullptr;
+  }
+
+  /// Inputs that a name may have been meant for.
+  std::vector<std::size_t> inputs_lacking(const NamedPlace& named) const {
+    std::vector<std::size_t> all;
+    std::vector<std::size_t> qualified;
+    for (std::size_t i = 0; i < binding_.inputs.size(); ++i) {
+      const Input& input = binding_.inputs[i];
+      if (has_column(*input.columns, named.parts.back())) continue;
+      all.push_back(i);
+      const Reference* reference = reference_of(input);
+      if (named.parts.size() > 1 && reference != nullptr &&
+          text::same_word(reference->alias, named.parts[named.parts.size() - 2]))
+        qualified.push_back(i);
+    }
+    return qualified.empty() ? all : qualified;
+  }
+
+  /// The stand-in of an input with one more column, used by this model alone.
+  Places with_column(std::size_t input, const std::string& name, const std::string& type) {
+    auto& added = added_[input];
+    if (added.empty()) added = *binding_.inputs[input].columns;
+    Columns columns = added;
+    columns.push_back({name, type});
+    const std::string table = fmt::format("_weir_missing_{}", input);
+    if (auto made = connection_.execute(create_stand_in(table, columns)); !made) failure_ = made.error();
+    Places places = places_;
+    places.tables[binding_.inputs[input].name] = table;
+    for (auto& [at, file] : places.files)
+      if (file.second == binding_.inputs[input].name || file.second == table) file.second = table;
+    return places;
+  }
+
+  bool lacks_column(const Attempt& now, const NamedPlace& named) {
+    const std::string& name = named.parts.back();
+    std::vector<std::size_t> fitting;
+    for (const std::size_t input : inputs_lacking(named)) {
+      if (is_further(now, attempt(with_column(input, name, "VARCHAR")))) fitting.push_back(input);
+      if (failure_) return false;
+    }
+    if (fitting.empty()) return false;
+    std::size_t chosen = fitting.front();
+    const KnownSchema* captured = nullptr;
+    for (const std::size_t input : fitting) {
+      const Reference* reference = reference_of(binding_.inputs[input]);
+      if (reference == nullptr) continue;
+      const KnownSchema* last = known_.captured(reference->asset);
+      if (last == nullptr || !has_column(last->columns, name)) continue;
+      chosen = input;
+      captured = last;
+      fitting = {input};
+      break;
+    }
+    report_lack(fitting, chosen, named, captured);
+    keep_column(chosen, name, captured);
+    return true;
+  }
+
+  /// Goes on with the column there, of the type that lets the query bind furthest.
+  void keep_column(std::size_t input, const std::string& name, const KnownSchema* captured) {
+    std::vector<std::string> types = {"VARCHAR", "BIGINT", "DOUBLE", "TIMESTAMP", "DATE", "BOOLEAN"};
+    if (captured != nullptr)
+      for (const duck::Column& column : captured->columns)
+        if (text::same_word(column.name, name)) types = {column.type};
+    std::string best = types.front();
+    for (const std::string& type : types) {
+      const Attempt tried = attempt(with_column(input, name, type));
+      if (failure_) return;
+      if (tried.refusal && tried.refusal->subtype != "COLUMN_NOT_FOUND") continue;
+      best = type;
+      if (!tried.refusal) break;
+    }
+    places_ = with_column(input, name, best);
+    added_[input].push_back({name, best});
+  }
+
+  void report_lack(const std::vector<std::size_t>& fitting, std::size_t chosen, const NamedPlace& named,
+                   const KnownSchema* captured) {
+    const Input& input = binding_.inputs[chosen];
+    const std::string& name = named.parts.back();
+    std::vector<std::string> names;
+    for (const std::size_t one : fitting)
+      for (const duck::Column& column : *binding_.inputs[one].columns) names.push_back(column.name);
+    const Reference* reference = reference_of(input);
+    if (reference == nullptr) {
+      suggest(report(Code::W2101, named.span, fmt::format("{} has no column `{}`", input.uri, name), {}), name, names,
+              named.last);
+      return;
+    }
+    Diagnostic breach{.code = Code::W2110, .path = model_.source->path, .span = named.span};
+    suggest(breach, name, names, named.last);
+    const Model* producer = known_.graph().producer(reference->asset);
+    if (captured != nullptr && producer != nullptr) {
+      breach.message =
+          fmt::format("`{}` is about to go from {}: {} no longer returns it ({})", name, input.uri,
+                      producer->source->path, columns_as_known(known_, reference->asset, captured->columns));
+      report_breach(binding_, known_, reference->asset, breach);
+      warn_producer(*producer, reference->asset, name, named.span);
+      return;
+    }
+    if (fitting.size() > 1) {
+      std::string uris;
+      for (const std::size_t one : fitting) uris += (uris.empty() ? "" : " nor ") + binding_.inputs[one].uri;
+      breach.message = fmt::format("neither {} has a column `{}`", uris, name);
+    } else {
+      breach.message = fmt::format("{} has no column `{}`: {}", input.uri, name,
+                                   columns_as_known(known_, reference->asset, *input.columns));
+    }
+    report_breach(binding_, known_, reference->asset, breach);
+  }
+
+  /// The same where the cause is: at the query that drops the column.
+  void warn_producer(const Model& producer, const Asset& asset, const std::string& name, Span read) {
+    const text::LineIndex lines(model_.source->text);
+    Diagnostic warning{.code = Code::W2115,
+                       .message = fmt::format("this edit removes `{}`, which {} line {} reads", name, model_.path,
+                                              lines.position(read.begin).line),
+                       .path = producer.source->path,
+                       .span = StatementPlaces(producer.source->text, producer.result().span).start(),
+                       .hint = "keep the column, or change its readers first"};
+    report_breach(binding_, known_, asset, std::move(warning));
+  }
+
+  // --- names with several meanings ---
+
+  bool is_ambiguous(const Attempt& now, const NamedPlace& named) {
+    if (named.parts.size() != 1) return false;
+    std::vector<std::string> qualifiers;
+    std::vector<std::string> names = text_.names();
+    if (names.size() > kMostQualifiers) names.resize(kMostQualifiers);
+    std::optional<Places> first;
+    for (const std::string& name : names) {
+      Places places = places_;
+      places.patches.push_back(
+          {named.span, duck::quote_identifier(name) + "." + duck::quote_identifier(named.parts.front())});
+      if (!is_further(now, attempt(places)) || failure_) continue;
+      qualifiers.push_back(name);
+      if (!first) first = std::move(places);
+    }
+    if (qualifiers.size() < 2) return false;
+    std::string ways;
+    for (const std::string& one : qualifiers) ways += fmt::format("{}`{}.{}`", ways.empty() ? "" : " or ", one,
+                                                                  named.parts.front());
+    report(Code::W2102, named.span, fmt::format("several tables here have a column `{}`", named.parts.front()),
+           "write " + ways);
+    places_ = std::move(*first);
+    return true;
+  }
+
+  // --- faults that the engine gives no place for ---
+
+  bool explain_unplaced(const Attempt& now) {
+    for (const NamedPlace& listed : text_.listed_columns()) {
+      if (is_patched(listed.span.begin)) continue;
+      if (lacks_column(now, listed)) return true;
+      if (failure_) return false;
+    }
+    for (const auto& [keyword, whole] : text_.set_operations()) {
+      Places places = places_;
+      places.patches.push_back({whole, " "});
+      if (!is_further(now, attempt(places))) continue;
+      report(Code::W2105, keyword, first_line(now.refusal->message), "return the same columns on both sides");
+      places_ = std::move(places);
+      return true;
+    }
+    for (const NamedPlace& listed : text_.listed_columns()) {
+      if (is_known_column(listed.parts.back())) continue;
+      suggest(report(Code::W2101, listed.span, first_line(now.refusal->message), {}), listed.parts.back(),
+              columns_here(*now.refusal), listed.last);
+      return false;
+    }
+    report(Code::W2106, text_.start(), first_line(now.refusal->message), {});
+    return false;
+  }
+
+  duck::Connection& connection_;
+  ModelBinding& binding_;
+  KnownAssets& known_;
+  const Model& model_;
+  const parse::Statement& statement_;
+  StatementPlaces text_;
+  Places places_;
+  std::map<std::size_t, Columns> added_;
+  std::vector<std::string> unknown_;
+  std::optional<duck::Failure> failure_;
+};
+
+}  // namespace
+
+duck::Outcome<void> diagnose(duck::Connection& connection, ModelBinding& binding, KnownAssets& known) {
+  return Diagnosis(connection, binding, known).run();
+}
+
+std::string columns_as_known(KnownAssets& known, const Asset& asset, const Columns& columns) {
+  const auto list = [](const Columns& of) {
+    std::string names;
+    for (const duck::Column& column : of) names += (names.empty() ? "" : ", ") + column.name;
+    return names;
+  };
+  if (const KnownSchema* last = known.captured(asset); last != nullptr && last->version)
+    return fmt::format("version {}, captured {}, has {}", *last->version, last->captured, list(last->columns));
+  const std::string names = list(columns);
+  const Model* producer = known.graph().producer(asset);
+  if (producer != nullptr) return fmt::format("{} returns {}", producer->source->path, names);
+  return fmt::format("the lake has {}", names);
+}
+
+void report_breach(ModelBinding& binding, KnownAssets& known, const Asset& asset, Diagnostic breach) {
+  const Model* producer = known.graph().producer(asset);
+  if (producer != nullptr && producer->on_schema_change == SchemaChange::Ignore) {
+    const std::string message = fmt::format(
+        "{} may change its columns at any time (on_schema_change=ignore), so what is missing is not warned about",
+        asset.uri());
+    const bool is_said = std::any_of(binding.found.begin(), binding.found.end(), [&](const Diagnostic& one) {
+      return one.code == Code::W2114 && one.message == message;
+    });
+    if (is_said || breach.path != binding.model->source->path) return;
+    binding.found.push_back({Code::W2114, Severity::Hint, message, breach.path, breach.span, {}});
+    return;
+  }
+  breach.severity = known.project().config.contracts_are_errors ? Severity::Error : Severity::Warning;
+  binding.found.push_back(std::move(breach));
+}
+
+void suggest(Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& known, Span span) {
+  if (const auto near = text::nearest(name, known)) {
+    diagnostic.hint = fmt::format("did you mean `{}`?", *near);
+    const bool is_plain = std::all_of(near->begin(), near->end(), is_name_char);
+    diagnostic.fix = Fix{span, is_plain ? *near : duck::quote_identifier(*near)};
+    return;
+  }
+  if (known.empty()) return;
+  for (std::size_t i = 0; i < known.size() && i < kNamesInHint; ++i)
+    diagnostic.hint += (i == 0 ? "there are " : ", ") + known[i];
+  if (known.size() > kNamesInHint) diagnostic.hint += ", …";
+}
+
+std::vector<std::string> names_of(const Columns& columns) {
+  std::vector<std::string> names;
+  names.reserve(columns.size());
+  for (const duck::Column& column : columns) names.push_back(column.name);
+  return names;
+}
+
+}  // namespace weir::bind

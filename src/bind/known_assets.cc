@@ -1,0 +1,83 @@
+#include "bind/known_assets.h"
+
+#include <algorithm>
+
+#include "text/lexer.h"
+
+namespace weir::bind {
+namespace {
+
+constexpr std::string_view kPartitionColumn = "_wm_partition";
+
+/// What a lake makes of a type (a sum of integers is stored as a decimal, never as 128 bits).
+std::string stored_type(const std::string& type) {
+  if (type == "HUGEINT" || type == "UHUGEINT") return "DECIMAL(38,0)";
+  return type;
+}
+
+void add_columns_of_plane(const Model& model, Columns& columns) {
+  const auto add = [&columns](std::string_view name, std::string_view type) {
+    if (!has_column(columns, name)) columns.push_back({std::string(name), std::string(type)});
+  };
+  if (model.is_history()) {
+    add("valid_from", "TIMESTAMP");
+    add("valid_to", "TIMESTAMP");
+    add("is_current", "BOOLEAN");
+  }
+  if (model.partitioning && model.plane == Plane::Managed) add(kPartitionColumn, "VARCHAR");
+}
+
+}  // namespace
+
+bool has_column(const Columns& columns, std::string_view name) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [name](const duck::Column& one) { return text::same_word(one.name, name); });
+}
+
+std::vector<Asset> readable_assets(const Model& model) {
+  std::vector<Asset> assets = outputs_of(model);
+  if (!model.relation.name.empty() &&
+      std::none_of(assets.begin(), assets.end(), [&model](const Asset& one) { return one == model.relation; }))
+    assets.push_back(model.relation);
+  return assets;
+}
+
+SharedColumns KnownAssets::columns(const Asset& asset) const {
+  const auto known = columns_.find(asset.key());
+  return known == columns_.end() ? nullptr : known->second;
+}
+
+void KnownAssets::set_output(const Model& model, const std::vector<BoundColumn>& columns) {
+  auto made = std::make_shared<Columns>();
+  made->reserve(columns.size() + 1);
+  for (const BoundColumn& column : columns) made->push_back({column.name, stored_type(column.type)});
+  add_columns_of_plane(model, *made);
+  for (const Asset& asset : readable_assets(model)) columns_[asset.key()] = made;
+}
+
+std::optional<KnownSchema> KnownAssets::set_captured(const Model& model) {
+  if (!model.target) return std::nullopt;
+  const KnownSchema* last = captured(*model.target);
+  if (last == nullptr) last = source(*model.target);
+  if (last == nullptr) return std::nullopt;
+  auto made = std::make_shared<Columns>(last->columns);
+  add_columns_of_plane(model, *made);
+  for (const Asset& asset : readable_assets(model)) columns_[asset.key()] = made;
+  return *last;
+}
+
+const KnownSchema* KnownAssets::captured(const Asset& asset) {
+  if (!captured_) captured_ = surroundings_.captured ? surroundings_.captured() : KnownSchemas();
+  if (const auto found = captured_->find(asset.key()); found != captured_->end()) return &found->second;
+  const Model* producer = graph_.producer(asset);
+  if (producer == nullptr || !producer->target || *producer->target == asset || !producer->is_history()) return nullptr;
+  const auto base = captured_->find(producer->target->key());
+  return base == captured_->end() ? nullptr : &base->second;
+}
+
+const KnownSchema* KnownAssets::source(const Asset& asset) const {
+  const auto found = surroundings_.sources.find(asset.key());
+  return found == surroundings_.sources.end() ? nullptr : &found->second;
+}
+
+}  // namespace weir::bind

@@ -1,0 +1,55 @@
+// One model on its way through the binder: what it reads, what the engine said, what became of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bind/bound.h"
+#include "bind/model_text.h"
+#include "bind/plan_answer.h"
+#include "bind/stand_ins.h"
+
+namespace weir::bind {
+
+/// An asset or file that a model reads, with the columns known for it.
+struct Input {
+  /// Name of its stand-in: Asset::key(), or "file:…".
+  std::string name;
+  /// Of the asset in lineage.
+  std::string uri;
+  SharedColumns columns;
+};
+
+struct ModelBinding {
+  const Model* model = nullptr;
+  std::size_t index = 0;
+  std::vector<Input> inputs;
+  Places places;
+  /// Hash of all that decides the result.
+  std::string key;
+  BoundModel bound;
+  Diagnostics found;
+  /// The engine refused a statement (the last, or one of setup), and it is still to be explained.
+  std::optional<Refusal> refusal;
+  std::size_t refused_statement = 0;
+  /// What was found depends on captures or on something that may change by itself: not to be kept.
+  bool is_fleeting = false;
+};
+
+/// True if statements must run before the result query, so that it needs a connection of its own.
+bool has_setup(const Model& model);
+
+/// Sends the result queries of models without setup in few calls and takes in what comes back.
+/// Errors: the connection failed as a whole.
+duck::Outcome<void> bind_plain(duck::Connection& connection, const std::vector<ModelBinding*>& models);
+
+/// Runs the setup of one model on a connection of its own, without data, and binds its result query there.
+duck::Outcome<void> bind_with_setup(StandIns& stand_ins, ModelBinding& binding);
+
+/// The connection on which bind_with_setup worked, made again for one that failed: setup up to, without,
+/// `refused_statement`.
+duck::Outcome<duck::Connection> connection_for(StandIns& stand_ins, const ModelBinding& binding);
+
+}  // namespace weir::bind

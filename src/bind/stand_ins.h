@@ -1,0 +1,46 @@
+// An in-memory DuckDB that holds an empty table in place of each asset: names, types and stars are resolved by the
+// engine itself, and nothing is read. Tables, not views: DuckDB would look through a view, and lineage stops at assets.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind/binder.h"
+#include "duck/database.h"
+
+namespace weir::bind {
+
+using SharedColumns = std::shared_ptr<const Columns>;
+
+/// Threads: one at a time; connections made by connect() may be used beside it.
+class StandIns {
+ public:
+  /// Loads no extension. Errors: W2106 the engine cannot be started.
+  static Result<std::unique_ptr<StandIns>> open();
+
+  duck::Connection& connection() { return *connection_; }
+  /// A connection of its own, for a model whose setup makes temporary objects.
+  duck::Outcome<duck::Connection> connect();
+
+  /// Makes the tables that are not there yet, or not with these columns, in one transaction. Returns the names of those
+  /// that the engine refuses (a type that it does not know).
+  std::vector<std::string> ensure(const std::vector<std::pair<std::string, SharedColumns>>& tables);
+
+ private:
+  StandIns() = default;
+  std::shared_ptr<duck::Database> database_;
+  std::unique_ptr<duck::Connection> connection_;
+  std::map<std::string, SharedColumns> made_;
+};
+
+/// The statement that makes a stand-in.
+duck::Sql create_stand_in(const std::string& name, const Columns& columns);
+
+/// Binds expressions over one table of these columns.
+duck::Outcome<std::vector<BoundExpression>> bind_over(StandIns& stand_ins, const Columns& columns,
+                                                      const std::vector<std::string>& texts);
+
+}  // namespace weir::bind

@@ -1,0 +1,258 @@
+#include "bind/test_binding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "bind/diagnosis.h"
+#include "bind/query_place.h"
+#include "text/lexer.h"
+
+namespace weir::bind {
+namespace {
+
+/// Values and predicates that only the engine can judge, gathered for one model.
+class Declarations {
+ public:
+  Declarations(ModelBinding& binding, KnownAssets& known, const std::function<duck::Connection*()>& connection)
+      : binding_(binding), known_(known), connection_(connection), model_(*binding.model) {
+    for (const BoundColumn& column : binding.bound.columns) columns_.push_back({column.name, column.type});
+  }
+
+  duck::Outcome<void> run() {
+    check_keys();
+    for (const Test& test : model_.tests) check(test);
+    check_lineage();
+    if (failure_) return tl::unexpected(*failure_);
+    return {};
+  }
+
+ private:
+  const duck::Column* column(std::string_view name) const {
+    const auto found = std::find_if(columns_.begin(), columns_.end(),
+                                    [name](const duck::Column& one) { return text::same_word(one.name, name); });
+    return found == columns_.end() ? nullptr : &*found;
+  }
+
+  Diagnostic& report(Code code, Span span, std::string message, std::string hint = {}) {
+    binding_.found.push_back(
+        {code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
+    return binding_.found.back();
+  }
+
+  Span place_of(Span within, std::string_view name) const {
+    return place_of_word(model_.source->text, within, name);
+  }
+
+  void check_keys() {
+    for (const auto& [names_of_kind, kind] : {std::pair{&model_.key, "key"}, std::pair{&model_.track, "track"},
+                                              std::pair{&model_.order, "order"}})
+      for (const std::string& name : *names_of_kind)
+        if (column(name) == nullptr) {
+          const Span span = place_of(model_.target_span, name);
+          suggest(report(Code::W6011, span, fmt::format("{}= names `{}`, which the query does not return", kind, name)),
+                  name, names_of(columns_), span);
+        }
+  }
+
+  /// Columns that the table has besides those of the query.
+  static bool is_added(std::string_view name) {
+    for (const std::string_view own : {"_wm_partition", "valid_from", "valid_to", "is_current"})
+      if (text::same_word(name, own)) return true;
+    return false;
+  }
+
+  void check(const Test& test) {
+    bool all_there = true;
+    for (const std::string& name : test.columns) {
+      if (column(name) != nullptr || is_added(name)) continue;
+      all_there = false;
+      const Span span = place_of(test.span, name);
+      suggest(report(Code::W2130, span,
+                     fmt::format("the test {} is of a column `{}` that the query does not return", test.name, name)),
+              name, names_of(columns_), span);
+    }
+    const bool is_query = test.kind == TestKind::Custom || test.kind == TestKind::Sql;
+    if (!test.where.empty() && !is_query) check_predicate(test, test.where);
+    if (test.kind == TestKind::Expression) check_predicate(test, test.text);
+    if (!all_there || test.columns.empty()) return;
+    const duck::Column* first = column(test.columns.front());
+    if (first == nullptr) return;
+    if (test.kind == TestKind::AcceptedValues) check_values(test, *first);
+    if (test.kind == TestKind::Range) check_range(test, *first);
+    if (test.kind == TestKind::Pattern)
+      check_engine(test, test.text, duck::Sql("SELECT regexp_matches('', {})", duck::Literal(test.text)), 0, true);
+    if (test.kind == TestKind::Freshness)
+      check_engine(test, first->name,
+                   duck::Sql("SELECT CAST(max({}) AS TIMESTAMP) FROM {} AS \"_weir_t\"", duck::Identifier(first->name),
+                             relation()),
+                   0, false);
+    if (test.kind == TestKind::Relationships) check_relationship(test, *first);
+  }
+
+  duck::Connection* engine() {
+    duck::Connection* opened = connection_();
+    if (opened == nullptr && !failure_) failure_ = duck::Failure{.message = "DuckDB cannot be started", .position = {}};
+    return opened;
+  }
+
+  /// The columns as a relation without rows.
+  duck::Sql relation() const {
+    std::vector<duck::Sql> parts;
+    for (const duck::Column& one : columns_)
+      parts.emplace_back("CAST(NULL AS {}) AS {}", duck::Sql::verbatim(one.type), duck::Identifier(one.name));
+    const auto add = [&](const char* name, const char* type) {
+      if (column(name) == nullptr)
+        parts.emplace_back("CAST(NULL AS {}) AS {}", duck::Sql::verbatim(type), duck::Identifier(name));
+    };
+    if (model_.partitioning) add("_wm_partition", "VARCHAR");
+    if (model_.is_history()) {
+      add("valid_from", "TIMESTAMP");
+      add("valid_to", "TIMESTAMP");
+      add("is_current", "BOOLEAN");
+    }
+    return {"(SELECT {})", duck::Sql::join(parts, ", ")};
+  }
+
+  /// Lets the engine judge; `before` is the size of what stands before `text` in the statement.
+  void check_engine(const Test& test, const std::string& text, const duck::Sql& sql, std::size_t before, bool runs) {
+    duck::Connection* opened = engine();
+    if (opened == nullptr) return;
+    std::optional<duck::Failure> failure;
+    if (runs) {
+      if (const auto ran = opened->query(sql); !ran) failure = ran.error();
+    } else if (const auto bound = opened->describe(sql); !bound) {
+      failure = bound.error();
+    }
+    if (!failure) return;
+    if (failure->type == duck::FailureType::Interrupt) {
+      failure_ = failure;
+      return;
+    }
+    Span span = test.span;
+    const std::string_view line = std::string_view(model_.source->text).substr(test.span.begin, test.span.size());
+    if (const auto at = line.find(text); at != std::string_view::npos && !text.empty()) {
+      const auto begin = test.span.begin + static_cast<std::uint32_t>(at);
+      span = {begin, begin + static_cast<std::uint32_t>(text.size())};
+      if (before > 0 && failure->position && *failure->position >= before && *failure->position < before + text.size()) {
+        const std::uint32_t byte = begin + *failure->position - static_cast<std::uint32_t>(before);
+        const StatementPlaces places(model_.source->text, span);
+        const auto token = places.token_at(byte);
+        span = token ? token->span : Span{byte, byte + 1};
+      }
+    }
+    report(Code::W2132, span, fmt::format("the test {} cannot be bound: {}", test.name, first_line(failure->message)));
+  }
+
+  void check_predicate(const Test& test, const std::string& text) {
+    const duck::Sql head("SELECT 1 FROM {} AS \"_weir_t\" WHERE (\n", relation());
+    check_engine(test, text, {"{}{}\n)", head, duck::Sql::verbatim(text)}, head.text().size(), false);
+  }
+
+  /// True if the text is a value of the type; nothing if the engine cannot say.
+  std::optional<bool> is_value(const std::string& text, const std::string& type) {
+    duck::Connection* opened = engine();
+    if (opened == nullptr) return std::nullopt;
+    const auto answer = opened->query(
+        duck::Sql("SELECT TRY_CAST({} AS {}) IS NOT NULL", duck::Literal(text), duck::Sql::verbatim(type)));
+    if (!answer) return std::nullopt;
+    return answer->boolean(0, 0);
+  }
+
+  void check_values(const Test& test, const duck::Column& of) {
+    if (of.type == "VARCHAR") return;
+    for (const std::string& value : test.values)
+      if (is_value(value, of.type) == false)
+        report(Code::W2131, place_of(test.span, value),
+               fmt::format("`{}` is no value of column `{}`, whose type is {}", value, of.name, of.type),
+               "correct the value, or cast the column in the query");
+  }
+
+  void check_range(const Test& test, const duck::Column& of) {
+    for (const auto& bound : {test.minimum, test.maximum}) {
+      if (!bound) continue;
+      if (!bound->starts_with('\'') && is_value(*bound, of.type) == true) continue;
+      const duck::Sql head("SELECT 1 FROM {} AS \"_weir_t\" WHERE {} < (\n", relation(), duck::Identifier(of.name));
+      check_engine(test, *bound, {"{}{}\n)", head, duck::Sql::verbatim(*bound)}, head.text().size(), false);
+    }
+  }
+
+  void check_relationship(const Test& test, const duck::Column& of) {
+    if (!test.reference) return;
+    SharedColumns parent = known_.columns(*test.reference);
+    if (parent == nullptr)
+      if (const KnownSchema* source = known_.source(*test.reference); source != nullptr)
+        parent = std::make_shared<Columns>(source->columns);
+    if (parent == nullptr) return;
+    const auto found = std::find_if(parent->begin(), parent->end(), [&test](const duck::Column& one) {
+      return text::same_word(one.name, test.reference_column);
+    });
+    const std::string uri = test.reference->uri();
+    if (found == parent->end()) {
+      Diagnostic missing{.code = Code::W2112,
+                         .message = fmt::format("{} has no column `{}` for the test {}: {}", uri, test.reference_column,
+                                                test.name, columns_as_known(known_, *test.reference, *parent)),
+                         .path = model_.source->path,
+                         .span = place_of(test.span, test.reference_column)};
+      suggest(missing, test.reference_column, names_of(*parent), missing.span);
+      breach(*test.reference, std::move(missing));
+      return;
+    }
+    if (text::same_word(found->type, of.type)) return;
+    breach(*test.reference,
+           {.code = Code::W2113,
+            .message = fmt::format("`{}` is {} and {}.{} is {}: the types differ", of.name, of.type, uri, found->name,
+                                   found->type),
+            .path = model_.source->path,
+            .span = place_of(test.span, test.reference_column),
+            .hint = "the test casts and may still pass; give both one type"});
+  }
+
+  void breach(const Asset& asset, Diagnostic found) {
+    // It cites what was captured, which may change while nothing else does.
+    binding_.is_fleeting = true;
+    report_breach(binding_, known_, asset, std::move(found));
+  }
+
+  void check_lineage() {
+    for (const DeclaredLineage& line : model_.lineage)
+      for (const auto& [asset, name] : line.sources) {
+        SharedColumns columns = known_.columns(asset);
+        if (columns == nullptr) {
+          const KnownSchema* last = known_.source(asset);
+          if (last == nullptr) last = known_.captured(asset);
+          if (last == nullptr) continue;
+          binding_.is_fleeting = true;
+          columns = std::make_shared<Columns>(last->columns);
+        }
+        if (has_column(*columns, name) || text::same_word(name, "_wm_partition")) continue;
+        Diagnostic missing{.code = Code::W2111,
+                           .message = fmt::format("`{}` is said to come from {}.{}, which is not there: {}", line.output,
+                                                  asset.uri(), name, columns_as_known(known_, asset, *columns)),
+                           .path = model_.source->path,
+                           .span = place_of(line.span, name)};
+        suggest(missing, name, names_of(*columns), missing.span);
+        breach(asset, std::move(missing));
+      }
+  }
+
+  ModelBinding& binding_;
+  KnownAssets& known_;
+  const std::function<duck::Connection*()>& connection_;
+  const Model& model_;
+  Columns columns_;
+  std::optional<duck::Failure> failure_;
+};
+
+}  // namespace
+
+duck::Outcome<void> bind_declarations(ModelBinding& binding, KnownAssets& known,
+                                      const std::function<duck::Connection*()>& connection) {
+  const Model& model = *binding.model;
+  if (model.tests.empty() && model.lineage.empty() && model.key.empty() && model.track.empty() && model.order.empty())
+    return {};
+  return Declarations(binding, known, connection).run();
+}
+
+}  // namespace weir::bind
