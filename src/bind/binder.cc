@@ -27,7 +27,8 @@ constexpr std::size_t kModelsAtOnce = 200;
 Failed engine_failed(const duck::Failure& failure) {
   if (failure.type == duck::FailureType::Interrupt)
     return fail(Diagnostic{.code = Code::W7010, .message = "checking was interrupted"});
-  return fail(Diagnostic{.code = Code::W2106, .message = "DuckDB failed while checking: " + first_line(failure.message)});
+  return fail(
+      Diagnostic{.code = Code::W2106, .message = "DuckDB failed while checking: " + first_line(failure.message)});
 }
 
 std::string hash_of(const Columns& columns) {
@@ -117,7 +118,8 @@ std::vector<std::vector<std::size_t>> Walk::layers() const {
   std::vector<std::size_t> depth(models().size());
   std::vector<std::vector<std::size_t>> layers;
   for (std::size_t i = 0; i < models().size(); ++i) {
-    for (const std::size_t producer : known_.graph().producers_of(i)) depth[i] = std::max(depth[i], depth[producer] + 1);
+    for (const std::size_t producer : known_.graph().producers_of(i))
+      depth[i] = std::max(depth[i], depth[producer] + 1);
     if (layers.size() <= depth[i]) layers.resize(depth[i] + 1);
     layers[depth[i]].push_back(i);
   }
@@ -207,9 +209,8 @@ bool Walk::gather_files(ModelBinding& binding) {
       }
       // Two calls of one file with other options are two tables.
       std::string name = call.asset;
-      while (std::any_of(binding.inputs.begin(), binding.inputs.end(), [&](const Input& one) {
-        return one.name == name && *one.columns != *described.columns;
-      }))
+      while (std::any_of(binding.inputs.begin(), binding.inputs.end(),
+                         [&](const Input& one) { return one.name == name && *one.columns != *described.columns; }))
         name += '\'';
       binding.inputs.push_back({name, call.asset, described.columns});
       binding.places.files.emplace(call.span.begin, std::pair(std::move(call), std::move(name)));
@@ -381,9 +382,12 @@ void Walk::settle(ModelBinding& binding) {
     for (const duck::Column& column : last->columns) bound.columns.push_back({column.name, column.type, {}});
   }
   if (bound.state == BoundModel::State::Opaque && binding.found.empty() && model.plane != Plane::Manual)
-    binding.found.push_back({Code::W2122, Severity::Hint,
+    binding.found.push_back({Code::W2122,
+                             Severity::Hint,
                              "the columns of this model are known only when it runs: " + bound.opaque_because,
-                             model.source->path, model.result().span, {}});
+                             model.source->path,
+                             model.result().span,
+                             {}});
   std::move(binding.found.begin(), binding.found.end(), std::back_inserter(bound_.diagnostics));
   bound_.models[binding.index] = std::move(bound);
 }

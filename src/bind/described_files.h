@@ -22,8 +22,8 @@ struct DescribedFile {
   std::string identity;
 };
 
-/// Describes a call, or remembers what it was at the same files' sizes and times. `connection` is asked for at the first
-/// call that must be described.
+/// Describes a call, or remembers what it was at the same files' sizes and times. `connection` is asked for at the
+/// first call that must be described.
 DescribedFile describe_file(const FileCall& call, const std::string& root, BoundCache& cache,
                             const std::function<duck::Connection*()>& connection);
 

@@ -62,9 +62,9 @@ class Diagnosis {
 
  private:
   bool can_rebind() const {
-    return statement_.kind == StatementKind::Result || (!statement_.query.empty() &&
-                                                        (statement_.kind == StatementKind::CreateTempTable ||
-                                                         statement_.kind == StatementKind::CreateTempView));
+    return statement_.kind == StatementKind::Result ||
+           (!statement_.query.empty() &&
+            (statement_.kind == StatementKind::CreateTempTable || statement_.kind == StatementKind::CreateTempView));
   }
 
   parse::Spliced current_text() const { return text_for_binding(model_, binding_.refused_statement, places_); }
@@ -105,8 +105,7 @@ class Diagnosis {
   }
 
   Diagnostic& report(Code code, Span span, std::string message, std::string hint) {
-    binding_.found.push_back(
-        {code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
+    binding_.found.push_back({code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
     return binding_.found.back();
   }
 
@@ -343,8 +342,8 @@ class Diagnosis {
     }
     if (qualifiers.size() < 2) return false;
     std::string ways;
-    for (const std::string& one : qualifiers) ways += fmt::format("{}`{}.{}`", ways.empty() ? "" : " or ", one,
-                                                                  named.parts.front());
+    for (const std::string& one : qualifiers)
+      ways += fmt::format("{}`{}.{}`", ways.empty() ? "" : " or ", one, named.parts.front());
     report(Code::W2102, named.span, fmt::format("several tables here have a column `{}`", named.parts.front()),
            "write " + ways);
     places_ = std::move(*first);

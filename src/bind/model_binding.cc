@@ -49,8 +49,7 @@ void see_through(QueryLineage& lineage, const TemporaryTables& tables) {
       }
       add_rows_of(source.from.table);
       if (const OutputColumn* made = output_named(table->second, source.from.column); made != nullptr)
-        for (const ValueSource& deeper : made->from)
-          from.push_back({deeper.from, std::max(deeper.kind, source.kind)});
+        for (const ValueSource& deeper : made->from) from.push_back({deeper.from, std::max(deeper.kind, source.kind)});
     }
     sort_out(from);
     // One source along several ways counts as the strongest.
@@ -229,8 +228,7 @@ duck::Outcome<void> bind_plain(duck::Connection& connection, const std::vector<M
   const auto flush = [&]() -> duck::Outcome<void> {
     auto answers = bind_queries(connection, queries);
     if (!answers) return tl::unexpected(answers.error());
-    for (std::size_t i = 0; i < batch.size(); ++i)
-      take_answer(connection, *batch[i], (*answers)[i], queries[i], {});
+    for (std::size_t i = 0; i < batch.size(); ++i) take_answer(connection, *batch[i], (*answers)[i], queries[i], {});
     queries.clear();
     batch.clear();
     bytes = 0;

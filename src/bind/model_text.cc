@@ -15,10 +15,10 @@ namespace {
 /// Words that may follow a table without being its alias.
 bool begins_clause(std::string_view word) {
   static constexpr std::array<std::string_view, 36> kWords = {
-      "WHERE", "GROUP", "ORDER", "HAVING",  "LIMIT",     "OFFSET",  "JOIN",     "INNER",       "LEFT",
-      "RIGHT", "FULL",  "CROSS", "NATURAL", "ASOF",      "SEMI",    "ANTI",     "POSITIONAL",  "ON",
-      "USING", "UNION", "EXCEPT", "INTERSECT", "WINDOW", "QUALIFY", "SELECT",   "PIVOT",       "UNPIVOT",
-      "TABLESAMPLE", "SAMPLE", "FETCH", "AT", "WITH", "FOR", "PIVOT_WIDER", "PIVOT_LONGER", "LATERAL"};
+      "WHERE",       "GROUP",  "ORDER",  "HAVING",    "LIMIT",  "OFFSET",  "JOIN",        "INNER",        "LEFT",
+      "RIGHT",       "FULL",   "CROSS",  "NATURAL",   "ASOF",   "SEMI",    "ANTI",        "POSITIONAL",   "ON",
+      "USING",       "UNION",  "EXCEPT", "INTERSECT", "WINDOW", "QUALIFY", "SELECT",      "PIVOT",        "UNPIVOT",
+      "TABLESAMPLE", "SAMPLE", "FETCH",  "AT",        "WITH",   "FOR",     "PIVOT_WIDER", "PIVOT_LONGER", "LATERAL"};
   return std::any_of(kWords.begin(), kWords.end(), [word](std::string_view one) { return text::same_word(word, one); });
 }
 
@@ -83,8 +83,8 @@ std::optional<FileCall> read_call(const Model& model, std::size_t index, const p
   const bool is_name = call.name == "replacement_scan";
   if (!call.is_table_function || !call.schema.empty() || (!is_name && !parse::reads_files(call.name)))
     return std::nullopt;
-  const auto first =
-      std::find_if(tokens.begin(), tokens.end(), [&](const auto& token) { return token.span.begin == call.span.begin; });
+  const auto first = std::find_if(tokens.begin(), tokens.end(),
+                                  [&](const auto& token) { return token.span.begin == call.span.begin; });
   if (first == tokens.end()) return std::nullopt;
   const auto at = static_cast<std::size_t>(first - tokens.begin());
   std::size_t end = at + 1;

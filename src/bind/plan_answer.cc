@@ -84,9 +84,9 @@ std::vector<std::string> names_in(const std::string& plan) {
     if (c == '[') ++depth;
     if (c == ']' && --depth == 0) break;
   }
-  const auto columns = nlohmann::json::parse(plan.begin() + static_cast<std::ptrdiff_t>(list),
-                                             plan.begin() + static_cast<std::ptrdiff_t>(std::min(end + 1, plan.size())),
-                                             nullptr, false);
+  const auto columns =
+      nlohmann::json::parse(plan.begin() + static_cast<std::ptrdiff_t>(list),
+                            plan.begin() + static_cast<std::ptrdiff_t>(std::min(end + 1, plan.size())), nullptr, false);
   if (!columns.is_array()) return names;
   for (const auto& column : columns) names.push_back(column.at("name").get<std::string>());
   return names;

@@ -62,10 +62,8 @@ std::vector<NamedPlace> StatementPlaces::listed_columns() const {
   std::vector<NamedPlace> listed;
   const auto add = [&](std::size_t i) {
     if (i < tokens_.size() && tokens_[i].is_name())
-      listed.push_back({.span = tokens_[i].span,
-                        .last = tokens_[i].span,
-                        .parts = {text::name_of_token(word(i))},
-                        .call = {}});
+      listed.push_back(
+          {.span = tokens_[i].span, .last = tokens_[i].span, .parts = {text::name_of_token(word(i))}, .call = {}});
   };
   for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
     const bool is_replace = is(i, "REPLACE");

@@ -36,18 +36,15 @@ class Declarations {
   }
 
   Diagnostic& report(Code code, Span span, std::string message, std::string hint = {}) {
-    binding_.found.push_back(
-        {code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
+    binding_.found.push_back({code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
     return binding_.found.back();
   }
 
-  Span place_of(Span within, std::string_view name) const {
-    return place_of_word(model_.source->text, within, name);
-  }
+  Span place_of(Span within, std::string_view name) const { return place_of_word(model_.source->text, within, name); }
 
   void check_keys() {
-    for (const auto& [names_of_kind, kind] : {std::pair{&model_.key, "key"}, std::pair{&model_.track, "track"},
-                                              std::pair{&model_.order, "order"}})
+    for (const auto& [names_of_kind, kind] :
+         {std::pair{&model_.key, "key"}, std::pair{&model_.track, "track"}, std::pair{&model_.order, "order"}})
       for (const std::string& name : *names_of_kind)
         if (column(name) == nullptr) {
           const Span span = place_of(model_.target_span, name);
@@ -135,7 +132,8 @@ class Declarations {
     if (const auto at = line.find(text); at != std::string_view::npos && !text.empty()) {
       const auto begin = test.span.begin + static_cast<std::uint32_t>(at);
       span = {begin, begin + static_cast<std::uint32_t>(text.size())};
-      if (before > 0 && failure->position && *failure->position >= before && *failure->position < before + text.size()) {
+      if (before > 0 && failure->position && *failure->position >= before &&
+          *failure->position < before + text.size()) {
         const std::uint32_t byte = begin + *failure->position - static_cast<std::uint32_t>(before);
         const StatementPlaces places(model_.source->text, span);
         const auto token = places.token_at(byte);
@@ -200,13 +198,12 @@ class Declarations {
       return;
     }
     if (text::same_word(found->type, of.type)) return;
-    breach(*test.reference,
-           {.code = Code::W2113,
-            .message = fmt::format("`{}` is {} and {}.{} is {}: the types differ", of.name, of.type, uri, found->name,
-                                   found->type),
-            .path = model_.source->path,
-            .span = place_of(test.span, test.reference_column),
-            .hint = "the test casts and may still pass; give both one type"});
+    breach(*test.reference, {.code = Code::W2113,
+                             .message = fmt::format("`{}` is {} and {}.{} is {}: the types differ", of.name, of.type,
+                                                    uri, found->name, found->type),
+                             .path = model_.source->path,
+                             .span = place_of(test.span, test.reference_column),
+                             .hint = "the test casts and may still pass; give both one type"});
   }
 
   void breach(const Asset& asset, Diagnostic found) {
@@ -227,11 +224,12 @@ class Declarations {
           columns = std::make_shared<Columns>(last->columns);
         }
         if (has_column(*columns, name) || text::same_word(name, "_wm_partition")) continue;
-        Diagnostic missing{.code = Code::W2111,
-                           .message = fmt::format("`{}` is said to come from {}.{}, which is not there: {}", line.output,
-                                                  asset.uri(), name, columns_as_known(known_, asset, *columns)),
-                           .path = model_.source->path,
-                           .span = place_of(line.span, name)};
+        Diagnostic missing{
+            .code = Code::W2111,
+            .message = fmt::format("`{}` is said to come from {}.{}, which is not there: {}", line.output, asset.uri(),
+                                   name, columns_as_known(known_, asset, *columns)),
+            .path = model_.source->path,
+            .span = place_of(line.span, name)};
         suggest(missing, name, names_of(*columns), missing.span);
         breach(asset, std::move(missing));
       }
