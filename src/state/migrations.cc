@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "state/session.h"
@@ -46,7 +47,46 @@ const std::vector<Migration> migrations_in_order = {
   since TEXT NOT NULL, heartbeat TEXT NOT NULL, PRIMARY KEY (asset, slice)))",
                   "CREATE INDEX lease_run ON lease (run)",
                   "CREATE TABLE reconciliation (lake TEXT PRIMARY KEY, version BIGINT NOT NULL)",
+              }},
+    // PATH orders by bytes in both databases: pages of a listing come in one order, and the names below a folder are a
+    // range of an index. In the order of a locale they are no range, and an operator class that compares bytes
+    // (text_pattern_ops) would serve LIKE alone, not the order of pages.
+    Migration{2,
+              {
+                  R"(CREATE TABLE deployment (
+  deployment PATH PRIMARY KEY, environment TEXT NOT NULL, time TEXT NOT NULL, run TEXT NOT NULL, command TEXT NOT NULL,
+  host TEXT NOT NULL, written BIGINT NOT NULL, removed BIGINT NOT NULL, digest TEXT NOT NULL))",
+                  "CREATE INDEX deployment_newest ON deployment (environment, deployment)",
+                  R"(CREATE TABLE model (
+  environment TEXT NOT NULL, model PATH NOT NULL, file TEXT NOT NULL, plane TEXT NOT NULL, strategy TEXT NOT NULL,
+  asset TEXT NOT NULL, fingerprint TEXT NOT NULL, digest TEXT NOT NULL, source_hash TEXT NOT NULL, source TEXT NOT NULL,
+  partitioned TEXT NOT NULL, tags_json TEXT NOT NULL, owner TEXT NOT NULL, description TEXT NOT NULL,
+  schedule_cron TEXT NOT NULL, schedule_every TEXT NOT NULL, schedule_tz TEXT NOT NULL, freshness TEXT NOT NULL,
+  deployed TEXT NOT NULL, deployment TEXT NOT NULL, PRIMARY KEY (environment, model)))",
+                  R"(CREATE TABLE asset (
+  environment TEXT NOT NULL, asset PATH NOT NULL, uri TEXT NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (environment, asset)))",
+                  R"(CREATE TABLE edge (
+  environment TEXT NOT NULL, model PATH NOT NULL, asset PATH NOT NULL, kind TEXT NOT NULL, debounce TEXT NOT NULL,
+  PRIMARY KEY (environment, model, asset, kind)))",
+                  "CREATE INDEX edge_asset ON edge (environment, asset)",
+                  // table_key is table_path in lower case: names compare without case. The primary key serves folders.
+                  R"(CREATE TABLE data_metric (
+  environment TEXT NOT NULL, script_path PATH NOT NULL, kind PATH NOT NULL, name PATH NOT NULL, table_path TEXT NOT NULL,
+  table_key PATH NOT NULL, expr TEXT NOT NULL, filter TEXT, description TEXT NOT NULL, unit TEXT NOT NULL,
+  format TEXT NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY (environment, script_path, kind, name)))",
+                  "CREATE INDEX data_metric_list ON data_metric (environment, table_key, kind, name, script_path)",
+                  R"(CREATE TABLE macro (
+  environment TEXT NOT NULL, library PATH NOT NULL, name PATH NOT NULL, definition TEXT NOT NULL, digest TEXT NOT NULL,
+  PRIMARY KEY (environment, library, name)))",
               }}};
+
+/// The statement in the dialect of the database.
+std::string in_dialect(std::string statement, bool postgres) {
+  constexpr std::string_view kPath = " PATH ";
+  for (std::size_t at = 0; (at = statement.find(kPath, at)) != std::string::npos;)
+    statement.replace(at, kPath.size(), postgres ? " TEXT COLLATE \"C\" " : " TEXT ");
+  return statement;
+}
 
 Result<int> version_of(Session& session) {
   const auto rows = session.ask("SELECT version FROM schema_version", {}, 1);
@@ -71,7 +111,7 @@ Result<void> migrate(Session& session) {
     if (found == newest_schema_version()) return {};
     for (const auto& migration : migrations_in_order) {
       if (migration.version <= found) continue;
-      for (const char* statement : migration.statements) session.run(statement);
+      for (const char* statement : migration.statements) session.run(in_dialect(statement, session.postgres()));
     }
     session.run("DELETE FROM schema_version");
     session.run("INSERT INTO schema_version VALUES (:version)", {std::to_string(newest_schema_version())});

@@ -25,6 +25,15 @@ class SqlStore final : public Store {
                                           const std::optional<std::string>& asset) override;
   Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) override;
   Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) override;
+  Result<DeploymentChanges> deploy(const Deployment& deployment) override;
+  Result<DeploymentChanges> compare(const Deployment& deployment) override;
+  Result<std::vector<DeployedModel>> deployed(const std::string& environment) override;
+  Result<std::vector<std::pair<std::string, std::string>>> deployed_digests(
+      const std::string& environment, const std::vector<std::string>& models) override;
+  Result<std::vector<std::pair<std::string, EdgeRecord>>> edges(const std::string& environment) override;
+  Result<std::vector<DeploymentRecord>> deployments(const std::string& environment, std::size_t limit) override;
+  Result<std::vector<DeployedLibrary>> libraries(const std::string& environment) override;
+  Result<MetricPage> metrics(const MetricQuery& query) override;
   Result<std::int64_t> reconciled_version(const std::string& lake) override;
   Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) override;
   Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted,
@@ -45,6 +54,9 @@ class SqlStore final : public Store {
   void write_slices(const std::vector<SliceRecord>& slices);
   void write_schemas(const std::vector<SchemaRecord>& schemas);
   void write_tests(const std::vector<TestRecord>& tests);
+  DeploymentChanges differences(const Deployment& deployment);
+  void write_deployed(const Deployment& deployment, const DeploymentChanges& changes);
+  void write_libraries(const Deployment& deployment, const std::vector<std::string>& changed);
   std::vector<Lease> leases_of(const std::vector<Lease>& slices);
 
   std::mutex mutex_;

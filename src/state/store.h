@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "state/deployment.h"
 
 namespace weir::state {
 
@@ -130,6 +131,24 @@ class Store {
                                                   const std::optional<std::string>& asset) = 0;
   virtual Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) = 0;
   virtual Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) = 0;
+
+  // Deployments.
+  /// Records what differs, in one transaction: each changed model wholesale with its edges and metrics. Writes nothing,
+  /// not even the deployment itself, if nothing differs.
+  virtual Result<DeploymentChanges> deploy(const Deployment& deployment) = 0;
+  /// What deploy() would change; touches nothing.
+  virtual Result<DeploymentChanges> compare(const Deployment& deployment) = 0;
+  /// The models of an environment as deployed, by path; without source, edges and metrics.
+  virtual Result<std::vector<DeployedModel>> deployed(const std::string& environment) = 0;
+  /// Path and digest of those of the named models that are deployed.
+  virtual Result<std::vector<std::pair<std::string, std::string>>> deployed_digests(
+      const std::string& environment, const std::vector<std::string>& models) = 0;
+  /// All edges of an environment: model and edge, sorted.
+  virtual Result<std::vector<std::pair<std::string, EdgeRecord>>> edges(const std::string& environment) = 0;
+  /// Newest first.
+  virtual Result<std::vector<DeploymentRecord>> deployments(const std::string& environment, std::size_t limit) = 0;
+  virtual Result<std::vector<DeployedLibrary>> libraries(const std::string& environment) = 0;
+  virtual Result<MetricPage> metrics(const MetricQuery& query) = 0;
 
   // Reconciliation with the lakes' commit records.
   virtual Result<std::int64_t> reconciled_version(const std::string& lake) = 0;  // 0: never

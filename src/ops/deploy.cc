@@ -1,0 +1,155 @@
+#include "ops/deploy.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "metric/table_path.h"
+#include "ops/list.h"
+#include "plan/fingerprint.h"
+
+namespace weir::ops {
+namespace {
+
+std::string_view kind_of(const Asset& asset) {
+  switch (asset.kind) {
+    case AssetKind::Lake:
+      return "lake";
+    case AssetKind::Datatable:
+      return "datatable";
+    case AssetKind::Storage:
+      return "storage";
+    case AssetKind::Other:
+      break;
+  }
+  return "other";
+}
+
+std::vector<state::EdgeRecord> edges_of(const Model& model) {
+  std::vector<state::EdgeRecord> edges;
+  const auto add = [&edges](const Asset& asset, std::string_view kind, const std::string& debounce = {}) {
+    edges.push_back({asset.key(), asset.uri(), std::string(kind_of(asset)), std::string(kind), debounce});
+  };
+  for (const Asset& asset : outputs_of(model)) add(asset, "writes");
+  for (const Reference& reference : model.references) add(reference.asset, "reads");
+  for (const Test& test : model.tests)
+    if (test.reference) add(*test.reference, "test");
+  for (const Trigger& trigger : model.triggers) {
+    if (trigger.asset)
+      add(*trigger.asset, "on", trigger.debounce);
+    else
+      edges.push_back({trigger.native_kind, trigger.native_kind, "event", "on", trigger.debounce});
+  }
+  for (const Asset& asset : model.muted) add(asset, "mute");
+  if (model.mute_all) edges.push_back({"*", "*", "other", "mute", ""});
+  return edges;
+}
+
+std::vector<state::MetricRecord> metrics_of(const Model& model) {
+  std::vector<state::MetricRecord> metrics;
+  for (const Metric& metric : model.metrics) {
+    state::MetricRecord record{.script = model.path, .table = metric::table_path(*model.target)};
+    record.kind = metric.is_measure ? "measure" : "dimension";
+    record.name = metric.name;
+    record.expression = metric.expression;
+    if (!metric.filter.empty()) record.filter = metric.filter;
+    record.description = metric.description;
+    record.unit = metric.unit;
+    record.format = metric.format;
+    metrics.push_back(std::move(record));
+  }
+  return metrics;
+}
+
+/// Everything that is recorded about a model, but for its text.
+state::DeployedModel record_of(const Model& model, const std::string& fingerprint) {
+  state::DeployedModel record{.model = model.path, .file = model.source->path};
+  record.plane = name_of(model.plane);
+  record.strategy = name_of(model.strategy);
+  if (model.target) record.asset = model.target->key();
+  record.fingerprint = fingerprint;
+  record.source_hash = model.source->hash;
+  if (model.partitioning) record.partitioned = calendar::name_of(model.partitioning->kind);
+  if (!model.tags.empty()) record.tags_json = nlohmann::json(model.tags).dump();
+  record.owner = model.owner;
+  record.description = model.description;
+  record.schedule_cron = model.schedule_cron;
+  record.schedule_every = model.schedule_every;
+  record.schedule_tz = model.schedule_tz;
+  record.freshness = model.freshness;
+  record.edges = edges_of(model);
+  record.metrics = metrics_of(model);
+  record.digest = state::digest_of(record);
+  return record;
+}
+
+state::Deployment begun(const std::string& environment, const std::string& command) {
+  state::Deployment deployment{.deployment = state::new_run_id(), .environment = environment};
+  deployment.time = state::now_text();
+  deployment.command = command;
+  deployment.host = state::host_identity();
+  return deployment;
+}
+
+}  // namespace
+
+Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
+  WEIR_TRY(const Diagnostics found, check(workspace));
+  Diagnostics errors;
+  Deployed deployed;
+  for (const Diagnostic& one : found)
+    (one.severity == Severity::Error ? errors : deployed.warnings).push_back(one);
+  if (!errors.empty()) return fail(std::move(errors));
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(state::Store * store, workspace.store());
+  const auto fingerprints = plan::fingerprints(*graph);
+  state::Deployment deployment = begun(request.environment, request.command);
+  deployment.is_whole = true;
+  for (const Model& model : graph->models()) {
+    state::DeployedModel record = record_of(model, fingerprints.at(model.path));
+    record.source = model.source->text;
+    deployed.metrics += std::ssize(record.metrics);
+    deployment.models.push_back(std::move(record));
+    deployment.present.push_back(model.path);
+  }
+  deployed.models = std::ssize(deployment.models);
+  WEIR_TRY(deployed.changes, request.is_dry_run ? store->compare(deployment) : store->deploy(deployment));
+  if (!request.is_dry_run && !deployed.changes.empty()) deployed.deployment = deployment.deployment;
+  return deployed;
+}
+
+Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std::string& environment,
+                         const std::string& run, const std::string& command) {
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(state::Store * store, workspace.store());
+  std::vector<state::DeployedModel> records;
+  std::vector<std::pair<std::string, std::string>> digests;
+  std::set<std::string> seen;  // a model may have several steps
+  for (const plan::Step& step : plan.steps) {
+    if (step.fingerprint.empty() || !seen.insert(step.model->path).second) continue;
+    records.push_back(record_of(*step.model, step.fingerprint));
+    digests.emplace_back(records.back().model, records.back().digest);
+  }
+  if (records.empty()) return {};
+  // A run of everything asks for one number; any other for the models' own.
+  WEIR_TRY(const auto newest, store->deployments(environment, 1));
+  if (!newest.empty() && newest.front().digest == state::digest_of(digests)) return {};
+  std::vector<std::string> names;
+  for (const auto& [path, digest] : digests) names.push_back(path);
+  WEIR_TRY(auto known, store->deployed_digests(environment, names));
+  std::sort(known.begin(), known.end());
+  std::sort(digests.begin(), digests.end());
+  if (known == digests) return {};
+  state::Deployment deployment = begun(environment, command);
+  deployment.run = run;
+  for (state::DeployedModel& record : records) {
+    if (std::binary_search(known.begin(), known.end(), std::pair(record.model, record.digest))) continue;
+    record.source = graph->models()[graph->index_of(record.model)].source->text;
+    deployment.models.push_back(std::move(record));
+  }
+  for (const Model& model : graph->models()) deployment.present.push_back(model.path);
+  WEIR_TRY(const auto changes, store->deploy(deployment));
+  (void)changes;
+  return {};
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,40 @@
+// `weir deploy`: what an environment runs, recorded in the state store.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "ops/workspace.h"
+#include "plan/plan.h"
+
+namespace weir::ops {
+
+struct DeployRequest {
+  std::string environment = "prod";
+  /// Say what would change; write nothing.
+  bool is_dry_run = false;
+  /// The command line, for the record.
+  std::string command;
+};
+
+struct Deployed {
+  /// Empty if nothing differed, or nothing was written.
+  std::string deployment;
+  state::DeploymentChanges changes;
+  std::int64_t models = 0;
+  std::int64_t metrics = 0;
+  /// Everything that `weir check` warns of.
+  Diagnostics warnings;
+};
+
+/// Records the whole project: models, assets, edges, metrics, macros and schedules, in one transaction; what the project
+/// no longer holds disappears. Errors: whatever `weir check` calls an error, W70xx.
+Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request);
+
+/// Records the models of a run's plan as they are now, before anything is built: what is deployed is what runs. Costs
+/// one question when nothing differs.
+Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std::string& environment,
+                         const std::string& run, const std::string& command);
+
+}  // namespace weir::ops
