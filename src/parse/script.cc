@@ -127,6 +127,21 @@ std::string normalised(std::string_view sql, const Draft& draft) {
   return text;
 }
 
+// The name and forms of a macro, whatever words make it: `f (a) AS <body>, (a, b) AS <body>`.
+std::string canonical_macro(const Trees& trees, std::string_view sql, const Draft& draft) {
+  std::string text = "MACRO " + text::lower(draft.statement.object_name);
+  const auto word = [&](const text::Token& token) { return sql.substr(token.span.begin, token.span.size()); };
+  auto token =
+      std::find_if(draft.tokens.begin(), draft.tokens.end(), [&](const auto& one) { return word(one) == "("; });
+  for (const QueryPart& part : draft.parts) {
+    for (; token != draft.tokens.end() && token->span.begin < part.body.begin; ++token)
+      text += ' ' + (token->kind == text::TokenKind::Word ? text::lower(word(*token)) : std::string(word(*token)));
+    text += ' ' + trees.of(part.text).canonical;
+    while (token != draft.tokens.end() && token->span.begin < part.body.end) ++token;
+  }
+  return text;
+}
+
 Result<void> finish(const Trees& trees, const std::set<std::string>& hidden, std::string_view sql, Draft& draft,
                     const std::string& path) {
   Statement& statement = draft.statement;
@@ -149,6 +164,7 @@ Result<void> finish(const Trees& trees, const std::set<std::string>& hidden, std
   if (has_tree && !is_query && draft.parts.size() == 1 && !statement.query.empty())
     statement.canonical =
         statement.what + " " + statement.object_name + " AS " + trees.of(draft.parts[0].text).canonical;
+  if (has_tree && !draft.parts.front().body.empty()) statement.canonical = canonical_macro(trees, sql, draft);
   walk_names(sql, draft);
   const auto by_place = [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; };
   std::sort(statement.tables.begin(), statement.tables.end(), by_place);

@@ -80,7 +80,7 @@ struct Statement {
   // Parts of setup statements.
   std::string attach_uri;   // Attach
   std::string alias;        // Attach: the bound alias; Use: the target (dotted text)
-  std::string object_name;  // CreateTemp…: the created name
+  std::string object_name;  // CreateTemp…, and a lasting macro: the created name
   std::string setting;      // Set: the setting's name, lower case
   bool read_only = false;   // Attach
 };

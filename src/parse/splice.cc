@@ -4,11 +4,12 @@
 
 namespace weir::parse {
 
-Spliced Spliced::make(std::string_view source, Span range, std::vector<Replacement> replacements) {
+Spliced Spliced::make(std::string_view source, Span range, std::vector<Replacement> replacements, std::string path) {
   // Of those that begin at one place the first given wins.
   std::stable_sort(replacements.begin(), replacements.end(),
                    [](const Replacement& a, const Replacement& b) { return a.span.begin < b.span.begin; });
   Spliced spliced;
+  spliced.path_ = std::move(path);
   const auto put = [&spliced](std::string_view text, Span from, bool replaced) {
     const auto begin = static_cast<std::uint32_t>(spliced.text_.size());
     spliced.text_ += text;

@@ -21,7 +21,9 @@ struct Replacement {
 class Spliced {
  public:
   /// `range` selects the part of `source` that is wanted; replacements outside it are ignored; they must not overlap.
-  static Spliced make(std::string_view source, Span range, std::vector<Replacement> replacements);
+  /// `path` names the file where that is not the one at hand.
+  static Spliced make(std::string_view source, Span range, std::vector<Replacement> replacements,
+                      std::string path = {});
 
   /// SQL that weir wrote itself: no byte of it stands in the source.
   static Spliced generated(const duck::Sql& sql) {
@@ -31,6 +33,8 @@ class Spliced {
   }
 
   const std::string& text() const { return text_; }
+  /// The file that places lead to; empty: the model's own.
+  const std::string& path() const { return path_; }
   duck::Sql sql() const { return duck::Sql::verbatim(text_); }
   /// The place in the source that byte `at` of text() stands for (a whole replaced range for replaced bytes); nothing
   /// beyond the end.
@@ -47,6 +51,7 @@ class Spliced {
     bool replaced;
   };
   std::string text_;
+  std::string path_;
   std::vector<Piece> pieces_;
 };
 

@@ -70,7 +70,7 @@ std::string dotted(const std::vector<std::string>& parts) {
 }
 
 QueryPart part_of(std::string_view sql, Span span) {
-  return {std::string(sql.substr(span.begin, span.size())), span.begin};
+  return {std::string(sql.substr(span.begin, span.size())), span.begin, {}};
 }
 
 std::string text_or_word(std::string_view sql, const Token& token) {
@@ -121,7 +121,8 @@ void read_variable(std::string_view sql, Cursor words, Draft& draft) {
   if (words.done() || draft.statement.what != "SET") return;
   const std::uint32_t begin = words.token().span.begin;
   draft.parts.push_back({"SELECT " + std::string(sql.substr(begin, draft.statement.span.end - begin)),
-                         static_cast<std::int64_t>(begin) - 7});
+                         static_cast<std::int64_t>(begin) - 7,
+                         {}});
 }
 
 void read_setting(std::string_view sql, Cursor words, Draft& draft) {
@@ -183,9 +184,9 @@ void read_macro_bodies(std::string_view sql, Cursor words, Draft& draft) {
     const std::uint32_t end = draft.tokens[words.at() - 1].span.end;
     std::string body(sql.substr(begin, end - begin));
     if (is_table)
-      draft.parts.push_back({std::move(body), begin});
+      draft.parts.push_back({std::move(body), begin, {begin, end}});
     else
-      draft.parts.push_back({"SELECT " + body, static_cast<std::int64_t>(begin) - 7});
+      draft.parts.push_back({"SELECT " + body, static_cast<std::int64_t>(begin) - 7, {begin, end}});
     words.take(",");
   }
 }
@@ -201,13 +202,15 @@ void read_create(std::string_view sql, Cursor words, Draft& draft) {
   statement.what = (is_temporary ? "CREATE TEMP " : "CREATE ") + object;
   words.skip();
   const bool is_macro = object == "MACRO" || object == "FUNCTION";
-  if (!is_temporary || (object != "TABLE" && object != "VIEW" && !is_macro)) return;
+  if (!is_macro && (!is_temporary || (object != "TABLE" && object != "VIEW"))) return;
   if (words.take("IF")) {
     words.take("NOT");
     words.take("EXISTS");
   }
   const auto name = words.take_name();
   if (!name.empty()) statement.object_name = name.back();
+  // A lasting macro is nothing for a model, but a library may write it so, and a manual script may make one.
+  if (is_macro && !is_temporary) return read_macro_bodies(sql, words, draft);
   if (name.size() > 1 && !text::same_word(name.front(), "temp")) return;
   if (is_macro) {
     statement.kind = StatementKind::CreateTempMacro;

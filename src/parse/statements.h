@@ -16,6 +16,8 @@ namespace weir::parse {
 struct QueryPart {
   std::string text;
   std::int64_t offset = 0;
+  /// The body of a macro; empty for other parts.
+  Span body;
 };
 
 /// A statement before DuckDB was asked.

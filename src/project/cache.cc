@@ -18,7 +18,7 @@ void write(Writer& out, const parse::Statement& statement);
 void read(Reader& in, parse::Statement& statement);
 
 // Counted up whenever what is kept, or how SQL is read, changes.
-constexpr std::string_view kFormat = "weir parsed 2\n";
+constexpr std::string_view kFormat = "weir parsed 3\n";
 
 void write(Writer& out, const parse::TableReference& table) {
   out.span(table.span);
