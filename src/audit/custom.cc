@@ -35,6 +35,9 @@ bool is_table_of(const Model& model, const std::vector<std::string>& parts) {
 
 /// Names made by the model's setup: not assets.
 const parse::Statement* made_by_setup(const Model& model, const std::string& name) {
+  for (const auto& macro : model.macros)
+    if (!macro.statement.object_name.empty() && build::same_name(macro.statement.object_name, name))
+      return &macro.statement;
   for (const auto& statement : model.script.statements)
     if (!statement.object_name.empty() && build::same_name(statement.object_name, name)) return &statement;
   return nullptr;

@@ -16,6 +16,8 @@
 #include "build/names.h"
 #include "build/types.h"
 #include "build/work.h"
+#include "project/gate.h"
+#include "project/macro_place.h"
 
 namespace weir::build {
 namespace {
@@ -33,8 +35,16 @@ std::string without_attachments(std::string message, const lake::Lake& lake) {
   return message;
 }
 
-// The statement of the model that a spliced text begins in; nothing for text that weir wrote.
+// The statement of the model, or of a library that it takes it from, that a spliced text begins in; nothing for text
+// that weir wrote.
 const parse::Statement* statement_of(const Model& model, const parse::Spliced& sql) {
+  if (!sql.path().empty()) {
+    const auto place = sql.source_of(0);
+    for (const MacroDefinition& macro : model.macros)
+      if (place && macro.source->path == sql.path() && macro.statement.span.begin == place->begin)
+        return &macro.statement;
+    return nullptr;
+  }
   for (std::uint32_t at = 0; at < sql.text().size(); ++at) {
     const auto place = sql.source_of(at);
     if (!place) continue;
@@ -55,18 +65,24 @@ duck::Sql query_part(const parse::Spliced& sql, const parse::Statement& statemen
 }
 
 Suspect suspect_of(const Model& model, const parse::Statement& statement) {
-  Suspect suspect{.path = model.source->path, .statement = statement, .macros = {}};
-  for (const parse::Statement& one : model.script.statements)
-    if (one.kind == parse::StatementKind::CreateTempMacro) suspect.macros.insert(folded(one.object_name));
-  return suspect;
+  return {.path = model.source->path, .statement = statement, .macros = own_macros(model)};
+}
+
+// Whoever makes it: a library may leave TEMP out.
+bool is_macro(const Model& model, const parse::Statement& statement) {
+  return statement.kind == parse::StatementKind::CreateTempMacro ||
+         std::any_of(model.macros.begin(), model.macros.end(), [&statement](const MacroDefinition& macro) {
+           return &macro.statement == &statement && !macro.is_setup();
+         });
 }
 
 // A macro binds where it is called, so its body's tables are looked at here; its calls were judged by name.
 Result<void> judge_setup(Work& work, const parse::Spliced& sql) {
   const parse::Statement* statement = statement_of(work.request.model, sql);
   if (statement == nullptr) return {};
-  const Suspect suspect = suspect_of(work.request.model, *statement);
-  if (statement->kind == parse::StatementKind::CreateTempMacro) return pass_tables(work.connection, sql, suspect);
+  Suspect suspect = suspect_of(work.request.model, *statement);
+  if (!sql.path().empty()) suspect.path = sql.path();
+  if (is_macro(work.request.model, *statement)) return pass_tables(work.connection, sql, suspect);
   if (statement->kind != parse::StatementKind::CreateTempTable &&
       statement->kind != parse::StatementKind::CreateTempView)
     return {};
@@ -75,10 +91,20 @@ Result<void> judge_setup(Work& work, const parse::Spliced& sql) {
   return pass_gate(work.connection, bind_plan(work.connection, query), sql, suspect);
 }
 
+// Binding `sql` failed behind the first `ran` statements of setup: blames the macro that the fault lies in, if it is
+// one.
+Failed failed_to_bind(Work& work, const duck::Failure& failure, const parse::Spliced& sql, std::size_t ran) {
+  std::vector<const parse::Spliced*> setup;
+  for (std::size_t i = 0; i < ran; ++i) setup.push_back(&work.request.setup[i]);
+  const auto macro = macro_of_fault(work.connection, setup, sql.sql(), failure);
+  return work.failed(failure, macro ? *setup[*macro] : sql, 0);
+}
+
 Result<void> run_setup(Work& work) {
-  for (const parse::Spliced& sql : work.request.setup) {
+  for (std::size_t i = 0; i < work.request.setup.size(); ++i) {
+    const parse::Spliced& sql = work.request.setup[i];
     WEIR_CHECK(judge_setup(work, sql));
-    if (auto done = work.connection.execute(sql.sql()); !done) return work.failed(done.error(), sql, 0);
+    if (auto done = work.connection.execute(sql.sql()); !done) return failed_to_bind(work, done.error(), sql, i);
   }
   return {};
 }
@@ -108,7 +134,8 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
     columns = work.connection.describe(request.query.sql());
   if (!columns) {
     const auto statements = work.connection.count_statements(request.query.sql());
-    if (!statements || *statements < 2) return work.failed(columns.error(), request.query, 0);
+    if (!statements || *statements < 2)
+      return failed_to_bind(work, columns.error(), request.query, request.setup.size());
     const Suspect suspect = suspect_of(request.model, request.model.result());
     WEIR_CHECK(judge({}, suspect));
     WEIR_CHECK(pass_tables(work.connection, request.query, suspect));

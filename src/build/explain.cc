@@ -38,7 +38,7 @@ Diagnostic diagnostic_of(const duck::Failure& failure) {
 
 Diagnostic explain(const duck::Failure& failure, const Model& model, const parse::Spliced& sql) {
   Diagnostic found = diagnostic_of(failure);
-  found.path = model.source->path;
+  found.path = sql.path().empty() ? model.source->path : sql.path();
   std::optional<Span> place;
   if (failure.position) place = sql.source_of(*failure.position);
   if (place)

@@ -67,7 +67,7 @@ Diagnostic cycle(const std::vector<Model>& models, const std::vector<std::size_t
   for (const Reference& reference : blamed.references)
     for (const std::size_t member : members)
       for (const Asset& output : outputs_of(models[member]))
-        if (reference.asset == output) found.span = reference.span;
+        if (reference.asset == output && !reference.macro) found.span = reference.span;
   return found;
 }
 

@@ -36,8 +36,9 @@ Result<Diagnostics> missing_sources(Workspace& workspace, const Graph& graph) {
     WEIR_TRY(const std::int64_t version, lake.current_version(connection));
     WEIR_TRY(const auto states, lake.observe(connection, {reference->asset}, version));
     if (states.at(reference->asset.key()).exists) continue;
+    const Source& source = reference->macro ? *model->macros[*reference->macro].source : *model->source;
     Diagnostic missing{
-        .code = Code::W2015, .severity = Severity::Warning, .path = model->source->path, .span = reference->span};
+        .code = Code::W2015, .severity = Severity::Warning, .path = source.path, .span = reference->span};
     missing.message = reference->asset.uri() + " is produced by no model, and the lake does not have it";
     missing.hint = "write a model for it, or correct the name";
     found.push_back(std::move(missing));

@@ -3,8 +3,7 @@
 #include "calendar/resolve.h"
 #include "io/clock.h"
 #include "plan/fingerprint.h"
-#include "project/partition_macro.h"
-#include "project/render.h"
+#include "project/setup.h"
 
 namespace weir::ops {
 
@@ -32,15 +31,22 @@ Result<Shown> show(Workspace& workspace, const std::string& name, const std::opt
     values[text.substr(0, equals)] = text.substr(equals + 1);
   }
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
-  for (const duck::Sql& macro : partition_macros(model)) shown.sql.push_back(macro.text());
   const auto where = [lakes](const Reference& reference) {
     return duck::Sql("{}", lakes->lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name))
         .text();
   };
-  for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
-    const parse::Spliced statement = splice_statement(model, i, where, shown.partition, values);
-    if (!statement.text().empty()) shown.sql.push_back(statement.text());
+  const std::size_t size = model.script.statements.size();
+  if (model.plane == Plane::Manual) {
+    for (std::size_t i = 0; i <= size; ++i) {
+      for (const SetupStatement& one : macros_before(model, i, where, shown.partition))
+        shown.sql.push_back(one.sql.text());
+      if (i < size) shown.sql.push_back(splice_manual(model, i, shown.partition, values).text());
+    }
+    return shown;
   }
+  for (const SetupStatement& one : setup_statements(model, where, shown.partition, values))
+    shown.sql.push_back(one.sql.text());
+  if (size > 0) shown.sql.push_back(splice_statement(model, size - 1, where, shown.partition, values).text());
   return shown;
 }
 

@@ -69,6 +69,9 @@ std::map<std::string, std::string> fingerprints(const Graph& graph) {
     Digest digest;
     add_options(digest, model);
     for (const parse::Statement& statement : model.script.statements) digest.add("statement", statement.canonical);
+    // The bodies of the macros that it calls: a library that changes changes its callers and nothing else.
+    for (const MacroDefinition& macro : model.macros)
+      if (!macro.is_for_tests) digest.add("macro", macro.statement.canonical);
     // A manual script's other statements have no tree: their text counts.
     if (model.plane == Plane::Manual)
       for (const parse::Statement& statement : model.script.statements)

@@ -132,6 +132,8 @@ std::set<std::string> own_macros(const Model& model) {
   std::set<std::string> names;
   for (const Statement& one : model.script.statements)
     if (one.kind == StatementKind::CreateTempMacro) names.insert(text::lower(one.object_name));
+  for (const MacroDefinition& one : model.macros)
+    if (!one.is_setup()) names.insert(one.name);
   return names;
 }
 

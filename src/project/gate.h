@@ -21,8 +21,8 @@ struct GatedStatement {
   std::set<std::string> macros;
 };
 
-/// Macros that a model's own setup makes, in lower case. Their bodies are judged; a macro of another origin is judged
-/// on the bound plan.
+/// Macros that a model's own setup makes and those that it takes from libraries, in lower case. Their bodies are
+/// judged; a macro of another origin is judged on the bound plan.
 std::set<std::string> own_macros(const Model& model);
 
 /// Judges functions and names of one statement.

@@ -259,7 +259,9 @@ class Judge {
         lines_.pipeline.has_value() || (block_.flags.contains("pipeline") && block_.flags.at("pipeline"));
     made.is_macro_library = lines_.macros.has_value();
     if (lines_.macros) given_.places["macros"] = *lines_.macros;
-    for (const auto& use : lines_.uses) made.uses.push_back(use.text);
+    for (const auto& use : lines_.uses) add_use(use);
+    if (const auto* uses = block_.list("use"))
+      for (const auto& use : *uses) add_use(use);
     made.triggers = lines_.triggers;
     made.triggers.insert(made.triggers.end(), block_.triggers.begin(), block_.triggers.end());
     made.mute_all = lines_.mute_all || block_.mute_all;
@@ -275,7 +277,6 @@ class Judge {
     if (lines_.retry && block_.key("retry")) twice("retry");
     if (lines_.tag) made.tags.push_back(lines_.tag->text);
     append(made.tags, "tags");
-    append(made.uses, "use");
     append(made.depends_on, "depends_on");
     append(made.environments, "environments");
     if (const auto* owner = block_.text("owner")) made.owner = owner->text;
@@ -293,6 +294,12 @@ class Judge {
     made.contract_exact = block_.flags.contains("columns_exact") && block_.flags.at("columns_exact");
     if (const auto engine = block_.key("engine"))
       findings_.warn(Code::W0110, *engine, "`engine` has no effect: DuckDB computes every model");
+  }
+
+  void add_use(const Word& word) {
+    auto& uses = model().uses;
+    if (std::none_of(uses.begin(), uses.end(), [&word](const Use& one) { return one.path == word.text; }))
+      uses.push_back({word.text, word.span});
   }
 
   void append(std::vector<std::string>& words, std::string_view key) {

@@ -1,6 +1,7 @@
 // A model as its header and statements declare it, judged: what the rest of weir works with.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -128,12 +129,50 @@ struct Reference {
   bool has_at = false;
   /// The span holds the word TABLE of `TABLE x` too.
   bool is_table_form = false;
+  /// Set if it stands in a macro of a library: the index into Model::macros, whose file the span points into.
+  /// `statement` is then kNoStatement.
+  std::optional<std::size_t> macro;
+  static constexpr std::size_t kNoStatement = SIZE_MAX;
 };
 
 /// A column qualifier (`dl.orders.` or `dl.main.orders.`) to be cut down to the table's alias.
 struct QualifierCut {
   Span span;
   std::string alias;
+};
+
+/// Places of the token {partition} that are to be replaced, with the text form each needs.
+enum class TokenForm { Literal, Text };
+struct TextToken {
+  std::string name;  // "partition", "window_start", "window_end"
+  TokenForm form = TokenForm::Literal;
+  Span span;
+};
+
+/// `use <path>`
+struct Use {
+  std::string path;
+  Span span;
+};
+
+/// A statement of a macro library that a model brings along: a macro that it calls, directly or through others, or
+/// setup of a library that it uses.
+struct MacroDefinition {
+  /// In lower case; empty for setup.
+  std::string name;
+  /// Path of the library, as `use` names it.
+  std::string library;
+  /// The library's file; the places of `statement`, `cuts` and `storage_paths` point into it.
+  std::shared_ptr<const Source> source;
+  parse::Statement statement;
+  /// It runs before this statement of the model's script.
+  std::size_t before = 0;
+  /// Only custom tests of the model call it: no part of what the model computes.
+  bool is_for_tests = false;
+  std::vector<QualifierCut> cuts;
+  std::vector<TextToken> tokens;
+  std::vector<std::pair<Span, std::string>> storage_paths;
+  bool is_setup() const { return name.empty(); }
 };
 
 struct Model {
@@ -175,7 +214,7 @@ struct Model {
 
   bool is_pipeline = false;
   bool is_macro_library = false;
-  std::vector<std::string> uses;
+  std::vector<Use> uses;
   /// Models that must run before, besides those that it reads.
   std::vector<std::string> depends_on;
   std::vector<Trigger> triggers;
@@ -204,14 +243,11 @@ struct Model {
   parse::Script script;
   std::vector<Reference> references;
   std::vector<QualifierCut> cuts;
-  /// Places of the token {partition} that are to be replaced, with the text form each needs.
-  enum class TokenForm { Literal, Text };
-  struct Token {
-    std::string name;  // "partition", "window_start", "window_end"
-    TokenForm form = TokenForm::Literal;
-    Span span;
-  };
+  using TokenForm = weir::TokenForm;
+  using Token = TextToken;
   std::vector<Token> tokens;
+  /// What it takes from macro libraries, in the order of running (project/setup.h gives the whole list).
+  std::vector<MacroDefinition> macros;
 
   /// String literals that name files of a configured storage, with the path they stand for.
   std::vector<std::pair<Span, std::string>> storage_paths;
@@ -232,6 +268,31 @@ struct CustomTest {
   std::string path;
   std::shared_ptr<const Source> source;
   parse::Script script;
+};
+
+/// A file of macros that models call (`-- macros`).
+struct MacroLibrary {
+  /// As `use` names it: the file's path below its root without extension.
+  std::string path;
+  std::shared_ptr<const Source> source;
+  std::vector<Use> uses;
+  parse::Script script;
+
+  /// One macro: the whole statement, with its forms.
+  struct Macro {
+    std::string name;  // lower case
+    std::size_t statement = 0;
+    bool is_table = false;
+    Span name_span;
+    struct Form {
+      Span parameters;  // with the parentheses
+      Span body;
+    };
+    std::vector<Form> forms;
+  };
+  std::vector<Macro> macros;
+  /// Indexes of its setup statements.
+  std::vector<std::size_t> setup;
 };
 
 }  // namespace weir

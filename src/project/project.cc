@@ -13,6 +13,7 @@
 #include "project/custom_test.h"
 #include "project/gate.h"
 #include "project/judge.h"
+#include "project/macros.h"
 #include "project/references.h"
 #include "project/shape.h"
 #include "text/lexer.h"
@@ -41,6 +42,7 @@ class Loader {
     WEIR_CHECK(parse_all());
     sort_out();
     find_duplicates();
+    read_libraries();
     resolve_tests();
     judge_models();
     text::sort_diagnostics(project_.diagnostics);
@@ -214,8 +216,22 @@ class Loader {
       if (file.is_in_tests) continue;
       add(std::move(file.judgement.diagnostics));
       file.judgement.model.script = std::move(*file.script);
-      if (!file.judgement.model.is_macro_library) project_.models.push_back(std::move(file.judgement.model));
+      Model& model = file.judgement.model;
+      if (model.is_macro_library)
+        project_.libraries.push_back(
+            {model.path, model.source, std::move(model.uses), std::move(model.script), {}, {}});
+      else
+        project_.models.push_back(std::move(model));
     }
+  }
+
+  void read_libraries() {
+    std::sort(project_.libraries.begin(), project_.libraries.end(),
+              [](const MacroLibrary& a, const MacroLibrary& b) { return a.path < b.path; });
+    for (MacroLibrary& library : project_.libraries) add(read_library(library));
+    const MacroIndex index(project_.libraries);
+    add(index.judge());
+    for (const MacroLibrary& library : project_.libraries) add(judge_library(library, project_.config, index.names()));
   }
 
   void find_duplicates() {
@@ -246,6 +262,26 @@ class Loader {
     }
   }
 
+  /// Requires: declared tests hold the paths of their scripts.
+  static bool declares(const Model& model, const CustomTest& test) {
+    return std::any_of(model.tests.begin(), model.tests.end(), [&test](const Test& declared) {
+      return declared.kind == TestKind::Custom && declared.text == test.path;
+    });
+  }
+
+  void take_from_libraries() {
+    const MacroIndex index(project_.libraries);
+    for (Model& model : project_.models) {
+      std::vector<const parse::Script*> tests;
+      for (const CustomTest& test : project_.custom_tests)
+        if (declares(model, test)) tests.push_back(&test.script);
+      for (const TestText& text : test_texts(model))
+        if (const parse::Script* script = cache_.find(io::xxh3_hex(text.sql)); script != nullptr && !text.is_predicate)
+          tests.push_back(script);
+      add(take_macros(model, index, tests));
+    }
+  }
+
   void resolve_tests() {
     for (const CustomTest& test : project_.custom_tests) {
       std::vector<const Model*> users;
@@ -257,8 +293,12 @@ class Loader {
           users.push_back(&model);
         }
       add(judge_custom_test(test, users));
+    }
+    take_from_libraries();
+    for (const CustomTest& test : project_.custom_tests) {
       std::set<std::string> macros;
-      for (const Model* user : users) macros.merge(own_macros(*user));
+      for (const Model& model : project_.models)
+        if (declares(model, test)) macros.merge(own_macros(model));
       for (const parse::Statement& statement : test.script.statements)
         add(judge_reach({.statement = statement, .path = test.source->path, .who = "a test", .macros = macros}));
     }

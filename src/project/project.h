@@ -19,6 +19,8 @@ struct Project {
   /// Sorted by path. Files with errors are missing here; their diagnostics say why.
   std::vector<Model> models;
   std::vector<CustomTest> custom_tests;
+  /// Sorted by path.
+  std::vector<MacroLibrary> libraries;
   /// Assets that files with errors would produce, by Asset::key(), with the model's path: they are no sources.
   std::map<std::string, std::string> broken;
   /// All files, models or not, so that any diagnostic can show its line.

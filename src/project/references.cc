@@ -52,7 +52,11 @@ class Resolver {
     model_.files.emplace();
     model_.storage_paths.clear();
     model_.is_volatile = false;
-    for (index_ = 0; index_ < model_.script.statements.size(); ++index_) visit(model_.script.statements[index_]);
+    for (index_ = 0; index_ < model_.script.statements.size(); ++index_) {
+      visit_macros();
+      visit(model_.script.statements[index_]);
+    }
+    visit_macros();
     model_.tokens = find_tokens(model_.source->text, model_.script);
     judge_tokens();
     judge_parameters();
@@ -62,17 +66,47 @@ class Resolver {
  private:
   void report(Code code, Span span, std::string message, Advice advice, Severity severity = Severity::Error) {
     found_.push_back(
-        {code, severity, std::move(message), model_.source->path, span, std::move(advice.hint), std::move(advice.fix)});
+        {code, severity, std::move(message), source().path, span, std::move(advice.hint), std::move(advice.fix)});
   }
 
   /// The first text literal of an ATTACH: what is attached.
   Span literal_in(const Statement& statement) const {
-    const std::string_view sql =
-        std::string_view(model_.source->text).substr(statement.span.begin, statement.span.size());
+    const std::string_view sql = std::string_view(source().text).substr(statement.span.begin, statement.span.size());
     for (const text::Token& token : text::lex_code(sql))
       if (token.kind == text::TokenKind::String)
         return {statement.span.begin + token.span.begin, statement.span.begin + token.span.end};
     return statement.span;
+  }
+
+  // What the model takes from libraries is read where it runs, through the names that the model has there.
+  void visit_macros() {
+    for (std::size_t i = 0; i < model_.macros.size(); ++i) {
+      MacroDefinition& macro = model_.macros[i];
+      if (macro.before != index_) continue;
+      macro_ = i;
+      macro.cuts.clear();
+      macro.storage_paths.clear();
+      const bool was_explicit = is_explicit_;
+      visit(macro.statement);
+      // A file that a library attaches takes nothing away from the model's own names.
+      if (macro.statement.kind == StatementKind::Attach) is_explicit_ = was_explicit;
+      if (!macro.statement.object_name.empty() && macro.is_setup())
+        temporary_.insert(text::lower(macro.statement.object_name));
+      parse::Script alone;
+      alone.statements.push_back(macro.statement);
+      macro.tokens = find_tokens(macro.source->text, alone);
+      if (!model_.partitioning) macro.tokens.clear();
+      macro_.reset();
+    }
+  }
+
+  const Source& source() const { return macro_ ? *model_.macros[*macro_].source : *model_.source; }
+  std::vector<QualifierCut>& cuts() { return macro_ ? model_.macros[*macro_].cuts : model_.cuts; }
+  std::vector<std::pair<Span, std::string>>& storage_paths() {
+    return macro_ ? model_.macros[*macro_].storage_paths : model_.storage_paths;
+  }
+  bool is_here(const Reference& reference) const {
+    return macro_ ? reference.macro == macro_ : reference.statement == index_;
   }
 
   void visit(const Statement& statement) {
@@ -80,7 +114,12 @@ class Resolver {
     if (statement.kind == StatementKind::Use) use(statement);
     for (const TableReference& table : statement.tables) resolve(table);
     for (const parse::QualifiedColumn& column : statement.columns) cut(column);
-    for (const parse::FunctionCall& call : statement.functions) read_call(call);
+    const bool is_computed = !macro_ || !model_.macros[*macro_].is_for_tests;
+    if (is_computed)
+      for (const parse::FunctionCall& call : statement.functions) read_call(call);
+    const bool makes_relation =
+        statement.kind == StatementKind::CreateTempTable || statement.kind == StatementKind::CreateTempView;
+    if (makes_relation) temporary_.insert(text::lower(statement.object_name));
     const bool changes_by_itself = statement.kind == StatementKind::Set && statement.what == "PRAGMA";
     model_.is_volatile = model_.is_volatile || changes_by_itself;
   }
@@ -109,7 +148,10 @@ class Resolver {
                "add it under `databases:` in weir.yaml");
       target = Target{AssetKind::Datatable, *database};
     }
-    if (!target) return;
+    if (!target) {
+      foreign_.insert(text::lower(statement.alias));
+      return;
+    }
     if (statement.alias.empty())
       return report(Code::W0307, statement.span, "this ATTACH binds no name",
                     "write ATTACH '" + statement.attach_uri + "' AS dl");
@@ -128,7 +170,9 @@ class Resolver {
   // The asset that a table's name leads to, or nothing for one of the connection's own (memory database, attached
   // file).
   std::optional<Asset> asset_of(const std::vector<std::string>& parts) const {
-    const auto alias = aliases_.find(text::lower(parts.front()));
+    const std::string first = text::lower(parts.front());
+    if (parts.size() == 1 ? temporary_.contains(first) : foreign_.contains(first)) return std::nullopt;
+    const auto alias = aliases_.find(first);
     if (parts.size() > 1 && alias != aliases_.end()) {
       const auto& [kind, place] = alias->second;
       if (parts.size() == 2) return Asset{kind, place, "main", parts[1]};
@@ -151,7 +195,9 @@ class Resolver {
   void resolve(const TableReference& table) {
     auto asset = asset_of(table.parts);
     if (!asset) {
-      if (table.parts.size() == 3 || (is_explicit_ && !used_)) model_.is_volatile = true;
+      const std::string first = text::lower(table.parts.front());
+      if (table.parts.size() == 1 ? temporary_.contains(first) : false) return;
+      if (table.parts.size() == 3 || (is_explicit_ && !used_) || foreign_.contains(first)) model_.is_volatile = true;
       return;
     }
     if (table.opaque && !aliases_.empty() && model_.plane != Plane::Manual)
@@ -159,12 +205,13 @@ class Resolver {
              "weir cannot place this table, because DuckDB gives no tree for a PIVOT without an IN list",
              "list the values: PIVOT … ON column IN (…)");
     Reference reference{.asset = std::move(*asset),
-                        .statement = index_,
+                        .statement = macro_ ? Reference::kNoStatement : index_,
                         .span = table.span,
                         .alias = {},
                         .version = table.version,
                         .has_at = table.has_at,
-                        .is_table_form = table.is_table_form};
+                        .is_table_form = table.is_table_form,
+                        .macro = macro_};
     if (!table.has_alias) reference.alias = table.parts.back();
     model_.references.push_back(std::move(reference));
   }
@@ -177,16 +224,16 @@ class Resolver {
       const auto asset = asset_of({column.parts.begin(), column.parts.begin() + static_cast<std::ptrdiff_t>(depth)});
       const bool is_read =
           asset && std::any_of(model_.references.begin(), model_.references.end(),
-                               [&](const Reference& one) { return one.statement == index_ && one.asset == *asset; });
+                               [&](const Reference& one) { return is_here(one) && one.asset == *asset; });
       if (!is_read) continue;
-      model_.cuts.push_back({prefix_of(column.span, depth), column.parts[depth - 1]});
+      cuts().push_back({prefix_of(column.span, depth), column.parts[depth - 1]});
       return;
     }
   }
 
   // The span of the first `depth` names, dots between them included.
   Span prefix_of(Span column, std::size_t depth) const {
-    const std::string_view text = std::string_view(model_.source->text).substr(column.begin, column.size());
+    const std::string_view text = std::string_view(source().text).substr(column.begin, column.size());
     std::uint32_t end = 0;
     for (const text::Token& token : text::lex_code(text)) {
       if (!token.is_name()) continue;
@@ -214,7 +261,7 @@ class Resolver {
 
   // `s3:///key` and `s3://name/key` of a configured storage are read where that storage lies.
   void resolve_storages(const parse::FunctionCall& call) {
-    const std::string_view source = model_.source->text;
+    const std::string_view source = this->source().text;
     int depth = 0;
     for (const text::Token& token : text::lex_code(source.substr(call.span.begin))) {
       const Span span{call.span.begin + token.span.begin, call.span.begin + token.span.end};
@@ -223,7 +270,7 @@ class Resolver {
       if (word == ")") --depth;
       if (token.kind == text::TokenKind::String && token.is_closed)
         if (const auto path = storage_path(config_, text::value_of_string(word)))
-          model_.storage_paths.push_back({span, *path});
+          storage_paths().push_back({span, *path});
       if (depth == 0 && span.begin >= call.span.end - 1) return;
     }
   }
@@ -284,6 +331,11 @@ class Resolver {
   const ProducedAssets& produced_;
   const std::set<std::string>& volatile_;
   std::size_t index_ = 0;
+  /// Set while a macro of a library is read.
+  std::optional<std::size_t> macro_;
+  /// Relations that setup has made so far, and aliases of attached files, in lower case.
+  std::set<std::string> temporary_;
+  std::set<std::string> foreign_;
   bool is_explicit_ = false;
   std::map<std::string, Target> aliases_;
   std::optional<Target> used_;

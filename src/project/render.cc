@@ -4,6 +4,7 @@
 #include <set>
 
 #include "duck/sql.h"
+#include "project/macros.h"
 #include "project/token_text.h"
 #include "text/lexer.h"
 
@@ -41,6 +42,14 @@ std::string with_partition(const Model& model, std::string path, const std::stri
   return path;
 }
 
+void add_reference(const Reference& reference, const WhereToRead& where,
+                   std::vector<parse::Replacement>& replacements) {
+  std::string relation = where(reference);
+  if (reference.is_table_form) relation.insert(0, "FROM ");
+  if (!reference.alias.empty()) relation += " AS " + duck::quote_identifier(reference.alias);
+  replacements.push_back({reference.span, std::move(relation)});
+}
+
 bool is_lake_or_database(const parse::Statement& statement) {
   return statement.kind == parse::StatementKind::Attach &&
          (statement.attach_uri.starts_with("ducklake") || statement.attach_uri.starts_with("datatable"));
@@ -69,10 +78,7 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
   std::vector<parse::Replacement> replacements = std::move(more);
   for (const Reference& reference : model.references) {
     if (reference.statement != index) continue;
-    std::string relation = where(reference);
-    if (reference.is_table_form) relation.insert(0, "FROM ");
-    if (!reference.alias.empty()) relation += " AS " + duck::quote_identifier(reference.alias);
-    replacements.push_back({reference.span, std::move(relation)});
+    add_reference(reference, where, replacements);
   }
   for (const QualifierCut& cut : model.cuts)
     if (lies_in(cut.span, statement.span)) replacements.push_back({cut.span, duck::quote_identifier(cut.alias)});
@@ -85,6 +91,27 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
     replacements.push_back(std::move(token));
   add_parameters(model, statement, partition, arguments, replacements);
   return parse::Spliced::make(model.source->text, statement.span, std::move(replacements));
+}
+
+parse::Spliced splice_macro(const Model& model, std::size_t index, const WhereToRead& where,
+                            const std::string& partition) {
+  const MacroDefinition& macro = model.macros[index];
+  if (macro.is_setup() && is_answered(model, macro.statement)) return {};
+  std::vector<parse::Replacement> replacements;
+  if (!macro.is_setup())
+    if (const auto head = read_macro_head(macro.source->text, macro.statement.span))
+      replacements.push_back({head->words, "CREATE OR REPLACE TEMP MACRO"});
+  for (const Reference& reference : model.references) {
+    if (reference.macro != index || model.plane == Plane::Manual) continue;
+    add_reference(reference, where, replacements);
+  }
+  if (model.plane != Plane::Manual)
+    for (const QualifierCut& cut : macro.cuts) replacements.push_back({cut.span, duck::quote_identifier(cut.alias)});
+  for (const auto& [span, path] : macro.storage_paths)
+    replacements.push_back({span, duck::quote_text(with_partition(model, path, partition))});
+  for (parse::Replacement& token : token_replacements(model, macro, partition))
+    replacements.push_back(std::move(token));
+  return parse::Spliced::make(macro.source->text, macro.statement.span, std::move(replacements), macro.source->path);
 }
 
 parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition,

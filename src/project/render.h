@@ -22,6 +22,11 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
                                 const std::string& partition, const std::map<std::string, std::string>& arguments,
                                 std::vector<parse::Replacement> more = {});
 
+/// Renders what a model takes from a library: a macro as CREATE OR REPLACE TEMP MACRO, setup as written. Places lead to
+/// the library's file. In a manual script names of tables stay as written.
+parse::Spliced splice_macro(const Model& model, std::size_t index, const WhereToRead& where,
+                            const std::string& partition);
+
 /// Renders a statement of a manual script: as written, with arguments and `$partition` bound.
 parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition,
                              const std::map<std::string, std::string>& arguments);

@@ -52,6 +52,11 @@ class ShapeJudge {
  public:
   explicit ShapeJudge(const Model& model) : model_(model), text_(model.source->text) {}
 
+  Diagnostics settings() {
+    for (const Statement& statement : model_.script.statements) judge_setup(statement);
+    return std::move(found_);
+  }
+
   Diagnostics run() {
     const auto& statements = model_.script.statements;
     if (statements.empty()) {
@@ -143,6 +148,8 @@ class ShapeJudge {
 }  // namespace
 
 Diagnostics judge_shape(const Model& model) { return ShapeJudge(model).run(); }
+
+Diagnostics judge_settings(const Model& model) { return ShapeJudge(model).settings(); }
 
 Diagnostics judge_bytes(const Source& source) {
   const auto complain = [&source](Code code, std::size_t at, const std::string& message, const std::string& hint) {

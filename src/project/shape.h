@@ -14,6 +14,9 @@ namespace weir {
 /// Hints: W0216 INSTALL does nothing.
 Diagnostics judge_shape(const Model& model);
 
+/// The part of it that is about settings and extensions, for files of another shape.
+Diagnostics judge_settings(const Model& model);
+
 /// Judges raw bytes before anything is parsed. Errors: W0208 not UTF-8 (names the byte), W0209 a NUL byte.
 Diagnostics judge_bytes(const Source& source);
 

@@ -29,15 +29,16 @@ bool is_any(std::string_view word, std::initializer_list<std::string_view> list)
 
 class TokenRenderer {
  public:
-  TokenRenderer(const Model& model, const parse::Statement& statement, const std::string& partition)
-      : model_(model), source_(model.source->text), partition_(partition) {
+  TokenRenderer(const Model& model, const Source& source, const std::vector<TextToken>& places,
+                const parse::Statement& statement, const std::string& partition)
+      : model_(model), places_(places), source_(source.text), partition_(partition) {
     tokens_ = text::lex_code(source_.substr(statement.span.begin, statement.span.size()));
     for (Token& token : tokens_)
       token.span = {token.span.begin + statement.span.begin, token.span.end + statement.span.begin};
   }
 
   std::vector<Replacement> run(Span statement) {
-    for (const Model::Token& token : model_.tokens) {
+    for (const TextToken& token : places_) {
       const bool is_here = token.span.begin >= statement.begin && token.span.end <= statement.end;
       if (!is_here || token.name != "partition") continue;
       if (token.form == Model::TokenForm::Text)
@@ -123,6 +124,7 @@ class TokenRenderer {
   }
 
   const Model& model_;
+  const std::vector<TextToken>& places_;
   std::string_view source_;
   const std::string& partition_;
   std::vector<Token> tokens_;
@@ -134,7 +136,13 @@ class TokenRenderer {
 std::vector<parse::Replacement> token_replacements(const Model& model, const parse::Statement& statement,
                                                    const std::string& partition) {
   if (!model.partitioning || model.tokens.empty()) return {};
-  return TokenRenderer(model, statement, partition).run(statement.span);
+  return TokenRenderer(model, *model.source, model.tokens, statement, partition).run(statement.span);
+}
+
+std::vector<parse::Replacement> token_replacements(const Model& model, const MacroDefinition& macro,
+                                                   const std::string& partition) {
+  if (!model.partitioning || macro.tokens.empty()) return {};
+  return TokenRenderer(model, *macro.source, macro.tokens, macro.statement, partition).run(macro.statement.span);
 }
 
 }  // namespace weir

@@ -15,5 +15,8 @@ namespace weir {
 /// are not read.
 std::vector<parse::Replacement> token_replacements(const Model& model, const parse::Statement& statement,
                                                    const std::string& partition);
+/// The same for what the model takes from a library.
+std::vector<parse::Replacement> token_replacements(const Model& model, const MacroDefinition& macro,
+                                                   const std::string& partition);
 
 }  // namespace weir

@@ -8,8 +8,7 @@
 #include "base/failpoint.h"
 #include "io/clock.h"
 #include "io/file_identity.h"
-#include "project/partition_macro.h"
-#include "project/render.h"
+#include "project/setup.h"
 #include "run/step.h"
 
 namespace weir::run {
@@ -17,21 +16,42 @@ namespace {
 
 using std::chrono::steady_clock;
 
+struct Rendered {
+  std::vector<parse::Spliced> setup;
+  std::vector<duck::Sql> test_setup;
+  parse::Spliced query;
+  std::optional<std::int64_t> largest_stage;
+};
+
 /// Statements of the model rendered for this run: references to where the data is, tokens and arguments filled in.
 class Renderer {
  public:
   Renderer(Session& session, StepWork& work) : session_(session), work_(work) {}
 
   /// Requires: images' mutex held shared, the lakes in `versions` pinned by the caller's transaction.
-  parse::Spliced render(std::size_t statement, const std::map<std::string, std::int64_t>& versions) {
+  Rendered render(const std::map<std::string, std::int64_t>& versions) {
+    const Model& model = *work_.step->model;
     const auto where = [&](const Reference& reference) { return relation_of(reference, versions); };
-    return splice_statement(*work_.step->model, statement, where, work_.step->slice, work_.step->arguments);
+    Rendered rendered;
+    std::vector<SetupStatement> setup = setup_statements(model, where, work_.step->slice, work_.step->arguments);
+    for (const SetupStatement& one : with_test_macros(model, setup, where))
+      rendered.test_setup.push_back(one.sql.sql());
+    for (SetupStatement& one : setup) rendered.setup.push_back(std::move(one.sql));
+    rendered.query =
+        splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice, work_.step->arguments);
+    rendered.largest_stage = largest_stage_;
+    return rendered;
   }
 
-  /// Rows that no stage rendered so far exceeds; nothing once something else was read.
-  std::optional<std::int64_t> largest_stage() const { return largest_stage_; }
-
  private:
+  std::vector<SetupStatement> with_test_macros(const Model& model, const std::vector<SetupStatement>& setup,
+                                               const WhereToRead& where) const {
+    const bool has_more = std::any_of(model.macros.begin(), model.macros.end(),
+                                      [](const MacroDefinition& macro) { return macro.is_for_tests; });
+    if (!has_more) return setup;
+    return setup_statements(model, where, work_.step->slice, work_.step->arguments, SetupFor::Tests);
+  }
+
   std::string relation_of(const Reference& reference, const std::map<std::string, std::int64_t>& versions) {
     if (reference.asset.kind == AssetKind::Datatable) {
       largest_stage_.reset();
@@ -86,12 +106,6 @@ std::set<std::string> lakes_to_pin(const Session& session, const Model& model) {
   return names;
 }
 
-struct Rendered {
-  std::vector<parse::Spliced> setup;
-  parse::Spliced query;
-  std::optional<std::int64_t> largest_stage;
-};
-
 /// Pins and renders under one shared lock, see images.h. The transaction must have begun.
 Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connection& connection) {
   const Model& model = *work.step->model;
@@ -102,17 +116,7 @@ Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connecti
   }
   work.report.inputs.clear();
   work.staged_inputs.clear();
-  Renderer renderer(session, work);
-  Rendered rendered;
-  for (duck::Sql& macro : partition_macros(model))
-    rendered.setup.push_back(parse::Spliced::generated(std::move(macro)));
-  for (std::size_t i = 0; i + 1 < model.script.statements.size(); ++i) {
-    parse::Spliced statement = renderer.render(i, versions);
-    if (!statement.text().empty()) rendered.setup.push_back(std::move(statement));
-  }
-  rendered.query = renderer.render(model.script.statements.size() - 1, versions);
-  rendered.largest_stage = renderer.largest_stage();
-  return rendered;
+  return Renderer(session, work).render(versions);
 }
 
 /// Attaches the databases that the model reads, before its transaction begins.
@@ -142,7 +146,8 @@ bool is_missing(const Session& session, const Asset& asset) {
 Diagnostics in_project_words(const Session& session, const Model& model, Diagnostics problems) {
   for (Diagnostic& problem : problems) {
     for (const Reference& reference : model.references) {
-      const bool is_here = problem.code == Code::W4001 && problem.path == model.source->path &&
+      const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
+      const bool is_here = problem.code == Code::W4001 && problem.path == source.path &&
                            problem.span.begin >= reference.span.begin && problem.span.begin < reference.span.end;
       if (!is_here || !is_missing(session, reference.asset)) continue;
       const Model* producer = session.graph.producer(reference.asset);
@@ -163,8 +168,7 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
   auto transaction = duck::Transaction::begin(connection);
   if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
   WEIR_TRY(Rendered rendered, pin_and_render(session, work, connection));
-  work.setup.clear();
-  for (const parse::Spliced& statement : rendered.setup) work.setup.push_back(statement.sql());
+  work.setup = std::move(rendered.test_setup);
   const state::SliceRecord* earlier = session.world.slice(model.target->key(), work.step->slice);
   build::StageRequest request{
       .model = model,

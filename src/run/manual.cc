@@ -8,6 +8,7 @@
 #include "base/failpoint.h"
 #include "io/installation.h"
 #include "project/render.h"
+#include "project/setup.h"
 #include "run/step.h"
 
 namespace weir::run {
@@ -46,6 +47,15 @@ Result<std::set<std::size_t>> attach_all(lake::Lakes& instance, duck::Connection
   return attached;
 }
 
+/// Makes what the script takes from libraries and needs at statement `index`. Names of tables stay as written.
+Result<void> make_macros(duck::Connection& connection, const Model& model, std::size_t index,
+                         const std::string& partition) {
+  const auto as_written = [](const Reference&) { return std::string(); };
+  for (const SetupStatement& one : macros_before(model, index, as_written, partition))
+    if (auto done = connection.execute(one.sql.sql()); !done) return fail(build::explain(done.error(), model, one.sql));
+  return {};
+}
+
 /// Runs the statements one by one; the last one's rows become the result.
 Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& instance) {
   WEIR_TRY(duck::Connection connection, instance.connect());
@@ -56,6 +66,7 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
     const parse::Statement& statement = model.script.statements[i];
     failpoint("manual_statement");
+    WEIR_CHECK(make_macros(connection, model, i, work.step->slice));
     if (attached.contains(i)) continue;
     if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load) continue;
     if (statement.kind == parse::StatementKind::Attach) {

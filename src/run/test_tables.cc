@@ -4,15 +4,13 @@
 
 #include "calendar/resolve.h"
 #include "io/clock.h"
-#include "project/partition_macro.h"
-#include "project/render.h"
+#include "project/setup.h"
 
 namespace weir::run {
 namespace {
 
 /// Setup of a model for custom tests, with every reference read from the lakes.
 std::vector<duck::Sql> setup_of(const Model& model, const lake::Lakes& lakes, const std::string& partition) {
-  std::vector<duck::Sql> setup = partition_macros(model);
   const auto where = [&lakes](const Reference& reference) {
     return duck::Sql("{}", lakes.lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name))
         .text();
@@ -20,10 +18,9 @@ std::vector<duck::Sql> setup_of(const Model& model, const lake::Lakes& lakes, co
   std::map<std::string, std::string> arguments;
   for (const Argument& argument : model.arguments)
     if (argument.default_value) arguments[argument.name] = *argument.default_value;
-  for (std::size_t i = 0; i + 1 < model.script.statements.size(); ++i) {
-    const parse::Spliced statement = splice_statement(model, i, where, partition, arguments);
-    if (!statement.text().empty()) setup.push_back(statement.sql());
-  }
+  std::vector<duck::Sql> setup;
+  for (const SetupStatement& one : setup_statements(model, where, partition, arguments, SetupFor::Tests))
+    setup.push_back(one.sql.sql());
   return setup;
 }
 

@@ -82,8 +82,10 @@ TEST(HeaderLines, MuteTakesAllOrAnAsset) {
 }
 
 TEST(HeaderLines, UseTakesOnePathWithASlash) {
-  EXPECT_EQ(model("-- use f/money\n-- use f/dates\n-- use f/money\n-- use money\n-- use f/a b").uses,
-            (Names{"f/money", "f/dates"}));
+  std::vector<std::string> uses;
+  for (const Use& use : model("-- use f/money\n-- use f/dates\n-- use f/money\n-- use money\n-- use f/a b").uses)
+    uses.push_back(use.path);
+  EXPECT_EQ(uses, (std::vector<std::string>{"f/money", "f/dates"}));
 }
 
 TEST(HeaderLines, MacrosIsAFlagAlone) {
