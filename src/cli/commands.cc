@@ -21,6 +21,13 @@ const std::vector<Command>& commands() {
       {"-s,--select", Kind::List, "The same, as an option; may be repeated", "model"},
       {"--exclude", Kind::List, "Leave these models out", "model"},
   };
+  static const std::vector<Option> kMetrics = {
+      {"table", Kind::Text, "A URI, <lake>/<schema>.<table>, a table or a model", "model"},
+      {"--measures", Kind::List, "Names joined by commas; model:name where several models declare one"},
+      {"--dimensions", Kind::List, "The same; what to group by"},
+      {"--where", Kind::Text, "Only rows for which this holds"},
+      {"--limit", Kind::Number, "At most this many rows"},
+  };
   const auto with = [](std::vector<Option> first, const std::vector<Option>& more) {
     first.insert(first.end(), more.begin(), more.end());
     return first;
@@ -81,6 +88,31 @@ const std::vector<Command>& commands() {
         {"--format", Kind::Text, "box, csv, json or parquet", "box|csv|json|parquet"},
         {"-o,--output", Kind::Text, "Write to this file; its name gives the format, unless --format does", "file"}},
        query_command},
+      {"deploy",
+       "Record the project in an environment: models, edges, metrics, macros, schedules",
+       "  weir deploy\n  weir deploy --dry-run\n  weir deploy --json\n",
+       {{"-n,--dry-run", Kind::Flag, "Print what would change; write nothing"}},
+       deploy_command},
+      {"metrics ls",
+       "List the measures and dimensions that deployed models declare",
+       "  weir metrics ls\n  weir metrics ls --table sales/orders\n  weir metrics ls --prefix marts --json\n",
+       {{"--table", Kind::Text, "Of this table: a URI, <lake>/<schema>.<table>, a table or a model", "model"},
+        {"--prefix", Kind::Text, "Of models below this folder"},
+        {"--limit", Kind::Number, "At most this many (default 200, at most 1000)"},
+        {"--cursor", Kind::Text, "Go on where the page before ended (its next_cursor)"}},
+       metrics_ls_command},
+      {"metrics sql", "Compose a query from declared measures and dimensions",
+       "  weir metrics sql orders --measures revenue,order_count --dimensions region\n  weir metrics sql orders "
+       "--measures revenue --where \"region = 'EU'\" --into reports/eu\n",
+       with(kMetrics, {{"--into", Kind::Text, "Append the query to the file of this model", "model"}}),
+       metrics_sql_command},
+      {"metrics query", "Run a query composed from declared measures and dimensions",
+       "  weir metrics query orders --measures revenue --dimensions region\n  weir metrics query orders --measures "
+       "revenue --dimensions month --format csv\n",
+       with(kMetrics, {{"--format", Kind::Text, "box, csv, json or parquet", "box|csv|json|parquet"},
+                       {"-o,--output", Kind::Text,
+                        "Write to this file; its name gives the format, unless --format does", "file"}}),
+       metrics_query_command},
       {"history",
        "List the versions of an asset",
        "  weir history orders\n  weir history --json\n",

@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/rows.h"
 #include "ops/data.h"
 
 namespace weir::cli {
@@ -21,7 +22,7 @@ constexpr std::int64_t kBoxLimit = 1000;
 
 bool is_number(const std::string& type) {
   static const std::set<std::string> numbers = {"TINYINT",   "SMALLINT", "INTEGER", "BIGINT",   "HUGEINT", "UTINYINT",
-                                                 "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT",   "DOUBLE"};
+                                                "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "FLOAT",   "DOUBLE"};
   return numbers.contains(type) || type.starts_with("DECIMAL");
 }
 
@@ -53,8 +54,8 @@ std::string format_of_name(const std::string& file) {
   return {};
 }
 
-Exit run_query(ops::Workspace& workspace, const ops::QueryRequest& request, Streams& streams) {
-  const auto result = ops::query(workspace, request);
+Exit run_query(ops::Workspace& workspace, const RowsFrom& from, const ops::QueryRequest& request, Streams& streams) {
+  const auto result = from(request);
   if (!result) return refuse(result.error(), workspace.loaded(), streams, request.sql);
   if (request.format.empty()) print_box(*result, streams);
   return Exit::Done;
@@ -63,12 +64,13 @@ Exit run_query(ops::Workspace& workspace, const ops::QueryRequest& request, Stre
 /// DuckDB writes to a name, not to our stream. Standard output by its name works for pipes and terminals; a file would
 /// be cut there and then written from its beginning, and a socket cannot be opened at all: for these the result goes
 /// through a file of our own.
-Exit query_to_standard_output(ops::Workspace& workspace, ops::QueryRequest& request, Streams& streams) {
+Exit query_to_standard_output(ops::Workspace& workspace, const RowsFrom& from, ops::QueryRequest& request,
+                              Streams& streams) {
   struct stat output {};
   const bool by_name = ::fstat(STDOUT_FILENO, &output) == 0 && (S_ISFIFO(output.st_mode) || S_ISCHR(output.st_mode));
   if (by_name) {
     request.output = "/dev/stdout";
-    return run_query(workspace, request, streams);
+    return run_query(workspace, from, request, streams);
   }
   std::string folder = std::filesystem::temp_directory_path() / "weir-query-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {
@@ -77,7 +79,7 @@ Exit query_to_standard_output(ops::Workspace& workspace, ops::QueryRequest& requ
     return Exit::Failed;
   }
   request.output = folder + "/rows";
-  const Exit exit = run_query(workspace, request, streams);
+  const Exit exit = run_query(workspace, from, request, streams);
   if (exit == Exit::Done) {
     std::ifstream rows(request.output, std::ios::binary);
     if (rows.peek() != std::ifstream::traits_type::eof()) streams.out << rows.rdbuf();
@@ -90,16 +92,8 @@ Exit query_to_standard_output(ops::Workspace& workspace, ops::QueryRequest& requ
 
 }  // namespace
 
-Exit query_command(const Args& args, Streams& streams) {
+std::optional<ops::QueryRequest> rows_request(const Args& args, Streams& streams) {
   ops::QueryRequest request;
-  if (!args.text("sql") && ::isatty(STDIN_FILENO) != 0) {
-    streams.err << "error: `weir query` takes a statement\nhint: weir query \"FROM table\", or - to read it from "
-                   "standard input\n";
-    return Exit::Misuse;
-  }
-  request.sql = args.text("sql", "-");
-  if (request.sql == "-")
-    request.sql.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
   // Opening the project changes the working directory; a file that the user names lies where the user is.
   const auto output = args.text("output");
   if (output) request.output = std::filesystem::absolute(*output).string();
@@ -107,18 +101,39 @@ Exit query_command(const Args& args, Streams& streams) {
   if (output && (request.format.empty() || request.format == "box")) {
     streams.err << "error: the form of " << *output
                 << " is not known\nhint: name it .csv, .json or .parquet, or add --format\n";
-    return Exit::Misuse;
+    return std::nullopt;
   }
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
-  if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (const auto limit = args.text("limit")) request.limit = std::atoll(limit->c_str());
+  return request;
+}
+
+Exit show_rows(ops::Workspace& workspace, const RowsFrom& from, ops::QueryRequest request, Streams& streams) {
   if (request.format == "box") {
     request.format.clear();
     if (!request.limit) request.limit = kBoxLimit;
   }
   streams.out.flush();
-  return request.format.empty() || output ? run_query(*workspace, request, streams)
-                                          : query_to_standard_output(*workspace, request, streams);
+  return request.format.empty() || !request.output.empty()
+             ? run_query(workspace, from, request, streams)
+             : query_to_standard_output(workspace, from, request, streams);
+}
+
+Exit query_command(const Args& args, Streams& streams) {
+  if (!args.text("sql") && ::isatty(STDIN_FILENO) != 0) {
+    streams.err << "error: `weir query` takes a statement\nhint: weir query \"FROM table\", or - to read it from "
+                   "standard input\n";
+    return Exit::Misuse;
+  }
+  std::string sql = args.text("sql", "-");
+  if (sql == "-") sql.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  auto request = rows_request(args, streams);
+  if (!request) return Exit::Misuse;
+  request->sql = std::move(sql);
+  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  return show_rows(
+      *workspace, [&](const ops::QueryRequest& asked) { return ops::query(*workspace, asked); }, std::move(*request),
+      streams);
 }
 
 Exit history_command(const Args& args, Streams& streams) {

@@ -96,8 +96,7 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
   WEIR_TRY(const Diagnostics found, check(workspace));
   Diagnostics errors;
   Deployed deployed;
-  for (const Diagnostic& one : found)
-    (one.severity == Severity::Error ? errors : deployed.warnings).push_back(one);
+  for (const Diagnostic& one : found) (one.severity == Severity::Error ? errors : deployed.warnings).push_back(one);
   if (!errors.empty()) return fail(std::move(errors));
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(state::Store * store, workspace.store());

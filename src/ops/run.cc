@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "graph/select.h"
+#include "ops/deploy.h"
 
 namespace weir::ops {
 namespace {
@@ -49,7 +50,10 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
 Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener,
                        std::atomic<bool>& stop) {
   RunOutcome outcome;
-  WEIR_TRY(const run::RunRequest resolved, resolve(workspace, request, outcome.warnings));
+  WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, outcome.warnings));
+  resolved.deploy = [&](const plan::Plan& plan, const std::string& run) {
+    return deploy_plan(workspace, plan, request.options.environment, run, request.options.command);
+  };
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));

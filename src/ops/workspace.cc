@@ -68,6 +68,15 @@ Result<const Project*> Workspace::project() {
   return project_.get();
 }
 
+Result<duck::Connection> Workspace::parser() {
+  LazyParser parser;
+  auto connection = parser.connection();
+  if (!connection)
+    return fail(
+        Diagnostic{.code = Code::W4001, .message = "DuckDB's parser cannot be started: " + connection.error().message});
+  return std::move(**connection);
+}
+
 Result<const Graph*> Workspace::graph() {
   WEIR_TRY(const Project* project, this->project());
   if (has_errors(project->diagnostics)) return fail(errors_of(project->diagnostics));

@@ -34,6 +34,8 @@ class Workspace {
   /// What models may reach is confined to the project (`allow_paths`); a user's own statement is not. Requires: asked
   /// alike within one command.
   Result<lake::Lakes*> lakes(bool write, bool confined = true);
+  /// A connection for the parser alone: no lake, no extension. Errors: W4001 DuckDB cannot be started.
+  static Result<duck::Connection> parser();
   /// What was loaded of the project so far, for showing source lines; may be null.
   const Project* loaded() const { return project_.get(); }
 

@@ -238,6 +238,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   WEIR_TRY(Claimed claimed, Claimer(project, graph, lakes, store, request, listener, stop, report.run).claim());
   Planned& planned = claimed.planned;
   failpoint("after_claim");
+  if (request.deploy) WEIR_CHECK(request.deploy(planned.plan, report.run));
 
   Session session{.project = project,
                   .graph = graph,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,6 +28,8 @@ struct RunRequest {
   std::optional<std::string> at;
   /// "" or a model path -> argument -> value.
   std::map<std::string, std::map<std::string, std::string>> arguments;
+  /// Called with the final plan and the run's id before anything is built: records the definitions that will run.
+  std::function<Result<void>(const plan::Plan& plan, const std::string& run)> deploy;
 };
 
 /// A plan with what it was made from; planning touches nothing.

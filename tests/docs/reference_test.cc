@@ -33,11 +33,26 @@ struct Surface {
 
 const std::map<std::string, Surface>& surfaces() {
   static const std::map<std::string, Surface> all = {
-      {"init", {"init", ""}},       {"init_data_test", {"init", ""}}, {"check", {"check", ""}},
-      {"run", {"run", ""}},         {"dry_run", {"run", ""}},         {"status", {"status", ""}},
-      {"list", {"ls", ""}},         {"show", {"show", ""}},           {"query", {"query", ""}},
-      {"history", {"history", ""}}, {"test", {"test", ""}},           {"rebuild_state", {"state rebuild", ""}},
-      {"doctor", {"doctor", ""}},   {"version", {"version", ""}},
+      {"init", {"init", ""}},
+      {"init_data_test", {"init", ""}},
+      {"check", {"check", ""}},
+      {"run", {"run", ""}},
+      {"dry_run", {"run", ""}},
+      {"status", {"status", ""}},
+      {"list", {"ls", ""}},
+      {"show", {"show", ""}},
+      {"query", {"query", ""}},
+      {"history", {"history", ""}},
+      {"test", {"test", ""}},
+      {"rebuild_state", {"state rebuild", ""}},
+      {"deploy", {"deploy", ""}},
+      {"deploy_plan", {"", "part of every run"}},
+      {"list_metrics", {"metrics ls", ""}},
+      {"compose_metrics", {"metrics sql", ""}},
+      {"append_metrics", {"metrics sql", ""}},
+      {"query_metrics", {"metrics query", ""}},
+      {"doctor", {"doctor", ""}},
+      {"version", {"version", ""}},
   };
   return all;
 }
