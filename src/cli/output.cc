@@ -145,10 +145,10 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
   for (const Diagnostic& found : diagnostics) {
     const std::string_view code = name_of(found.code);
     if (found.code == Code::W7010) return Exit::Interrupted;
-    // W00 configuration … W03 references, W20 graph and selection, W80 command line: the project or the command is not
-    // valid.
+    // W00 configuration … W03 references, W20 graph and selection, W22 metrics, W80 command line: the project or the
+    // command is not valid.
     if (code.starts_with("W00") || code.starts_with("W01") || code.starts_with("W02") || code.starts_with("W03") ||
-        code.starts_with("W20") || code.starts_with("W80"))
+        code.starts_with("W20") || code.starts_with("W22") || code.starts_with("W80"))
       exit = Exit::Misuse;
   }
   return exit;

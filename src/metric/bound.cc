@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "io/hash.h"
 #include "metric/expression.h"
+#include "metric/fit_texts.h"
 #include "metric/judge.h"
 #include "metric/place.h"
 #include "metric/table_path.h"
@@ -20,6 +22,13 @@ duck::Sql columns_sql(const std::vector<duck::Column>& columns) {
   for (const duck::Column& column : columns)
     parts.push_back(duck::Sql("{} {}", duck::Identifier(column.name), duck::Sql::verbatim(column.type)));
   return duck::Sql::join(parts, ", ");
+}
+
+/// A column's name as SQL takes it.
+std::string written(const std::string& name) {
+  const auto tokens = text::lex(name);
+  const bool is_word = tokens.size() == 1 && tokens.front().kind == text::TokenKind::Word;
+  return is_word ? name : duck::quote_identifier(name);
 }
 
 class BoundJudge {
@@ -92,14 +101,16 @@ class BoundJudge {
       std::vector<std::string> names;
       for (const duck::Column& known : table_.columns) names.push_back(known.name);
       const auto near = text::nearest(*column, names);
-      say(metric.is_measure ? Code::W2210 : Code::W2211, Severity::Warning,
-          fmt::format("the {} `{}` reads `{}`, which {} does not have", metric.is_measure ? "measure" : "dimension",
-                      metric.name, *column, table_in_words()),
-          place(metric, in_filter, use.span),
-          near ? fmt::format("did you mean `{}`?", *near)
-               : fmt::format(
-                     "it has {}",
-                     fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(std::ssize(names), 12), ", ")));
+      Diagnostic found{.code = metric.is_measure ? Code::W2210 : Code::W2211, .severity = Severity::Warning};
+      found.message = fmt::format("the {} `{}` reads `{}`, which {} does not have",
+                                  metric.is_measure ? "measure" : "dimension", metric.name, *column, table_in_words());
+      found.path = model_.source->path;
+      found.span = place(metric, in_filter, use.span);
+      names.resize(std::min<std::size_t>(names.size(), 12));
+      found.hint = near ? fmt::format("did you mean `{}`?", *near) : fmt::format("it has {}", fmt::join(names, ", "));
+      // The place is that of the first part of a name.
+      if (near && use.parts.size() == 1) found.fix = Fix{found.span, written(*near)};
+      found_.push_back(std::move(found));
     }
     return all;
   }
@@ -183,11 +194,48 @@ class BoundJudge {
   Diagnostics found_;
 };
 
+/// What the warnings of a model depend on.
+std::string key_of(const Model& model, const KnownTable& table) {
+  std::string text = model.target->key();
+  const auto add = [&text](std::string_view part) { text += fmt::format("{}:{}", part.size(), part); };
+  for (const duck::Column& column : table.columns) {
+    add(column.name);
+    add(column.type);
+  }
+  for (const Metric& metric : model.metrics) {
+    add(metric.is_measure ? "measure" : "dimension");
+    add(metric.expression);
+    add(metric.filter);
+  }
+  return io::xxh3_hex(text);
+}
+
 }  // namespace
 
 Result<Diagnostics> bound_warnings(duck::Connection& connection, const Model& model, const KnownTable& table) {
   if (model.metrics.empty() || table.columns.empty()) return Diagnostics{};
   return BoundJudge(connection, model, table).run();
+}
+
+Result<Diagnostics> bound_warnings(const Project& project, const TableOf& table_of, ParserProvider& parser) {
+  FitTexts fit(project.config.root + "/.weir/cache/metrics-bound");
+  Diagnostics all;
+  for (const Model& model : project.models) {
+    if (model.metrics.empty()) continue;
+    const auto table = table_of(model);
+    if (!table) continue;
+    const std::string key = key_of(model, *table);
+    if (fit.contains(key)) continue;
+    const auto connection = parser.connection();
+    if (!connection)
+      return fail(
+          Diagnostic{.code = Code::W4001, .message = "DuckDB cannot be started: " + connection.error().message});
+    WEIR_TRY(Diagnostics found, bound_warnings(**connection, model, *table));
+    if (found.empty()) fit.add(key);
+    std::move(found.begin(), found.end(), std::back_inserter(all));
+  }
+  fit.save();
+  return all;
 }
 
 }  // namespace weir::metric

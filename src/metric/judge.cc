@@ -6,55 +6,15 @@
 #include <algorithm>
 #include <set>
 
-#include "io/files.h"
 #include "io/hash.h"
 #include "metric/expression.h"
+#include "metric/fit_texts.h"
 #include "metric/place.h"
 #include "metric/table_path.h"
 #include "text/render.h"
 
 namespace weir::metric {
 namespace {
-
-// Counted up whenever what is accepted changes.
-constexpr std::string_view kFormat = "weir metrics 1";
-
-/// Hashes of declarations that were found fit, one a line behind a head that names the rules and the parser.
-class FitTexts {
- public:
-  explicit FitTexts(std::string path) : path_(std::move(path)) {
-    const auto bytes = io::read_file(path_);
-    const std::string head = this->head();
-    if (!bytes || !bytes->starts_with(head)) return;
-    for (std::size_t at = head.size(); at < bytes->size();) {
-      const std::size_t end = std::min(bytes->find('\n', at), bytes->size());
-      known_.insert(bytes->substr(at, end - at));
-      at = end + 1;
-    }
-  }
-
-  bool contains(const std::string& key) {
-    if (!known_.contains(key)) return false;
-    used_.insert(key);
-    return true;
-  }
-  void add(const std::string& key) { is_changed_ = used_.insert(key).second || is_changed_; }
-  /// A cache that cannot be written costs time and nothing else.
-  void save() const {
-    if (!is_changed_) return;
-    std::string bytes = head();
-    for (const std::string& key : used_) bytes += key + '\n';
-    (void)io::write_file(path_, bytes);
-  }
-
- private:
-  static std::string head() { return fmt::format("{} {}\n", kFormat, duck::Database::version()); }
-
-  std::string path_;
-  std::set<std::string> known_;
-  std::set<std::string> used_;
-  bool is_changed_ = false;
-};
 
 std::string key_of(const Metric& metric) {
   return io::xxh3_hex(fmt::format("{}:{}{}", metric.expression.size(), metric.expression, metric.filter));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,5 +35,10 @@ struct KnownTable {
 /// connection to an instance whose current catalog can be written and of which nothing else uses the model's table
 /// name.
 Result<Diagnostics> bound_warnings(duck::Connection& connection, const Model& model, const KnownTable& table);
+
+/// The same for all models of a project; `table_of` gives the columns of a model's table, or nothing where they are not
+/// known. What was found without fault before is known from `.weir/cache/metrics-bound`.
+using TableOf = std::function<std::optional<KnownTable>(const Model& model)>;
+Result<Diagnostics> bound_warnings(const Project& project, const TableOf& table_of, ParserProvider& parser);
 
 }  // namespace weir::metric

@@ -82,6 +82,15 @@ state::DeployedModel record_of(const Model& model, const std::string& fingerprin
   return record;
 }
 
+state::DeployedLibrary record_of(const MacroLibrary& library) {
+  state::DeployedLibrary record{.library = library.path, .digest = library.source->hash, .macros = {}};
+  for (const MacroLibrary::Macro& macro : library.macros) {
+    const Span span = library.script.statements[macro.statement].span;
+    record.macros.push_back({macro.name, library.source->text.substr(span.begin, span.size())});
+  }
+  return record;
+}
+
 state::Deployment begun(const std::string& environment, const std::string& command) {
   state::Deployment deployment{.deployment = state::new_run_id(), .environment = environment};
   deployment.time = state::now_text();
@@ -111,6 +120,8 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
     deployment.present.push_back(model.path);
   }
   deployed.models = std::ssize(deployment.models);
+  WEIR_TRY(const Project* project, workspace.project());
+  for (const MacroLibrary& library : project->libraries) deployment.libraries.push_back(record_of(library));
   WEIR_TRY(deployed.changes, request.is_dry_run ? store->compare(deployment) : store->deploy(deployment));
   if (!request.is_dry_run && !deployed.changes.empty()) deployed.deployment = deployment.deployment;
   return deployed;
@@ -123,9 +134,11 @@ Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std
   std::vector<state::DeployedModel> records;
   std::vector<std::pair<std::string, std::string>> digests;
   std::set<std::string> seen;  // a model may have several steps
+  std::set<std::string> called;
   for (const plan::Step& step : plan.steps) {
     if (step.fingerprint.empty() || !seen.insert(step.model->path).second) continue;
     records.push_back(record_of(*step.model, step.fingerprint));
+    for (const MacroDefinition& macro : step.model->macros) called.insert(macro.library);
     digests.emplace_back(records.back().model, records.back().digest);
   }
   if (records.empty()) return {};
@@ -146,6 +159,9 @@ Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std
     deployment.models.push_back(std::move(record));
   }
   for (const Model& model : graph->models()) deployment.present.push_back(model.path);
+  WEIR_TRY(const Project* project, workspace.project());
+  for (const MacroLibrary& library : project->libraries)
+    if (called.contains(library.path)) deployment.libraries.push_back(record_of(library));
   WEIR_TRY(const auto changes, store->deploy(deployment));
   (void)changes;
   return {};

@@ -151,6 +151,9 @@ TEST_F(Judged, ColumnsThatTheTableLacksAreWarned) {
             "the measure `r` reads `amuont`, which main/main.orders (schema version 3, captured 2026-07-05T08:00:00Z) "
             "does not have");
   EXPECT_EQ(last_[0].hint, "did you mean `amount`?");
+  ASSERT_TRUE(last_[0].fix.has_value());
+  EXPECT_EQ(last_[0].fix->span, last_[0].span);
+  EXPECT_EQ(last_[0].fix->replacement, "amount");
 }
 
 TEST_F(Judged, NamesOfAnyFormFindTheirColumn) {
@@ -203,6 +206,25 @@ TEST_F(Judged, AFunctionOfTheReadersIsNoFault) {
   ASSERT_EQ(last_.size(), 1u);
   EXPECT_EQ(last_[0].code, Code::W2216);
   EXPECT_EQ(last_[0].severity, Severity::Hint);
+}
+
+TEST_F(Judged, TablesWithoutFaultAreNotAskedAgainUntilTheyChange) {
+  const std::string text = "-- materialize ducklake://main/orders\n-- measure a = sum(amount)\nSELECT 1";
+  Project made = project(text);
+  KnownTable table = orders_;
+  const auto look = [&] {
+    const auto found = bound_warnings(
+        made, [&](const Model&) { return std::optional(table); }, parser_);
+    EXPECT_TRUE(found.has_value());
+    return shown(*found, text);
+  };
+  EXPECT_EQ(look(), "");
+  const int asked = parser_.asked;
+  EXPECT_EQ(look(), "");
+  EXPECT_EQ(parser_.asked, asked);
+  table.columns[1].name = "net";
+  EXPECT_EQ(look(), "W2210 `amount`\n");
+  EXPECT_EQ(look(), "W2210 `amount`\n");
 }
 
 TEST_F(Judged, OneModelLeavesNothingForTheNext) {
