@@ -21,6 +21,9 @@ struct Streams {
   bool out_is_terminal = false;
   bool err_is_terminal = false;
   bool color = false;
+  /// Serves an editor on standard input and output until it is done, and returns the exit code; `folder` is where a
+  /// project is looked for if the editor names none. Given by main: no surface includes another.
+  int (*serve_editor)(const std::string& folder) = nullptr;
 };
 
 enum class Kind { Flag, Text, Number, List };

@@ -22,6 +22,7 @@ Exit metrics_query_command(const Args& args, Streams& streams);
 Exit test_command(const Args& args, Streams& streams);
 Exit state_rebuild_command(const Args& args, Streams& streams);
 Exit doctor_command(const Args& args, Streams& streams);
+Exit lsp_command(const Args& args, Streams& streams);
 Exit explain_command(const Args& args, Streams& streams);
 Exit version_command(const Args& args, Streams& streams);
 Exit completion_command(const Args& args, Streams& streams);

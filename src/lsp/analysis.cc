@@ -1,0 +1,250 @@
+#include "lsp/analysis.h"
+
+#include <algorithm>
+
+#include "bind/binder.h"
+#include "io/files.h"
+#include "lsp/outline.h"
+#include "project/cache.h"
+#include "project/header.h"
+#include "project/piece.h"
+#include "text/lexer.h"
+#include "text/render.h"
+
+namespace weir::lsp {
+namespace {
+
+/// DuckDB's parser, opened once for the life of the server.
+class Parser : public ParserProvider {
+ public:
+  duck::Outcome<duck::Connection*> connection() override {
+    if (connection_) return &*connection_;
+    auto database = duck::Database::open({.threads = 1});
+    if (!database) return tl::unexpected(database.error());
+    auto connected = (*database)->connect();
+    if (!connected) return tl::unexpected(connected.error());
+    connection_.emplace(std::move(*connected));
+    return &*connection_;
+  }
+
+ private:
+  std::optional<duck::Connection> connection_;
+};
+
+/// What stays from question to question.
+class Analyst {
+ public:
+  /// Null if the question was cancelled.
+  std::shared_ptr<const Snapshot> answer(const Question& question, const std::atomic<bool>& cancelled) {
+    auto made = std::make_shared<Snapshot>();
+    made->revision = question.revision;
+    made->root = question.root;
+    made->configuration = configuration_of(question);
+    if (root_ != question.root) begin(question.root);
+    auto project = load_project(question.root, parser_, question.open, *cache_);
+    cache_->keep_touched();
+    if (project.has_value()) {
+      made->project = std::move(*project);
+      made->diagnostics = made->project.diagnostics;
+      link(*made);
+      if (!bind(*made, cancelled)) return nullptr;
+      add_macros(*made);
+    } else {
+      made->diagnostics = std::move(project).error();
+      if (last_ != nullptr) keep(*last_, *made);
+    }
+    text::sort_diagnostics(made->diagnostics);
+    last_ = made;
+    return made;
+  }
+
+ private:
+  void begin(const std::string& root) {
+    root_ = root;
+    cache_ = std::make_unique<ParseCache>(root + "/.weir/cache/parsed");
+    // Texts that are being typed are nobody else's: what is learnt of them stays in memory.
+    binder_ = std::make_unique<bind::Binder>(bind::BinderOptions{.cache_file = "", .threads = 1});
+    last_ = nullptr;
+  }
+
+  static std::string configuration_of(const Question& question) {
+    if (const auto open = question.open.find("weir.yaml"); open != question.open.end()) return open->second;
+    auto bytes = io::read_file(question.root + "/weir.yaml");
+    return bytes.has_value() ? std::move(*bytes) : std::string();
+  }
+
+  // A project that cannot be loaded at all is shown as it was: a slip in weir.yaml does not take every name away.
+  static void keep(const Snapshot& last, Snapshot& made) {
+    made.project = last.project;
+    made.graph = last.graph;
+    made.models = last.models;
+    made.assets = last.assets;
+    made.macros = last.macros;
+    made.bound = last.bound;
+  }
+
+  void link(Snapshot& made) {
+    for (const Model& model : made.project.models)
+      made.models.emplace(model.source->path, std::make_shared<const Model>(model));
+    if (last_ != nullptr)
+      for (const auto& source : made.project.sources)
+        if (const auto before = last_->models.find(source->path); before != last_->models.end())
+          made.models.emplace(source->path, before->second);
+    // A file that is wrong now takes part as it last was, so that its readers are not blamed for a half-typed word.
+    std::vector<Model> models;
+    for (const auto& [path, model] : made.models) models.push_back(*model);
+    auto graph = Graph::link(std::move(models));
+    if (graph.has_value())
+      made.graph = std::make_shared<const Graph>(std::move(*graph));
+    else if (!has_errors(made.project.diagnostics))
+      say(std::move(graph).error(), made);
+    for (const auto& [path, model] : made.models) add_assets(*model, made);
+  }
+
+  static void say(Diagnostics found, Snapshot& made) {
+    std::move(found.begin(), found.end(), std::back_inserter(made.diagnostics));
+  }
+
+  /// False if it was cancelled.
+  bool bind(Snapshot& made, const std::atomic<bool>& cancelled) {
+    if (made.graph == nullptr) return true;
+    auto bound = binder_->bind(made.project, *made.graph, surroundings(made), &cancelled);
+    if (cancelled) return false;
+    if (!bound.has_value()) {
+      say(std::move(bound).error(), made);
+      return true;
+    }
+    std::set<std::string> current;
+    for (const Model& model : made.project.models) current.insert(model.source->path);
+    for (Diagnostic& found : bound->diagnostics)
+      if (found.path.empty() || current.contains(found.path)) made.diagnostics.push_back(std::move(found));
+    const auto& models = made.graph->models();
+    for (std::size_t i = 0; i < models.size() && i < bound->models.size(); ++i)
+      made.bound.emplace(models[i].source->path, std::move(bound->models[i]));
+    for (auto& [key, known] : made.assets)
+      if (const auto columns = bound->assets.find(key); columns != bound->assets.end()) known.columns = columns->second;
+    return true;
+  }
+
+  bind::Surroundings surroundings(const Snapshot&) const { return {}; }
+
+  static void add_macros(Snapshot& made) {
+    for (const auto& source : made.project.sources) {
+      if (source->text.find("macros") == std::string::npos) continue;
+      const HeaderRegion header = find_header(source->text);
+      const auto is_library = [&](const HeaderRegion::Comment& comment) {
+        return Piece(source->text, comment.text).trimmed().view() == "macros";
+      };
+      if (std::none_of(header.comments.begin(), header.comments.end(), is_library)) continue;
+      const std::string sql = blank_header(source->text, header);
+      const Outline outline(sql, text::lex(sql));
+      for (const OutlinedStatement& one : outline.statements()) {
+        if (!one.is_macro || one.created.empty()) continue;
+        KnownMacro macro{.name = text::lower(one.created), .file = source->path, .name_span = one.created_span};
+        macro.definition = sql.substr(one.span.begin, one.span.size());
+        macro.is_table = one.is_table_macro;
+        made.macros.try_emplace(macro.name, std::move(macro));
+      }
+    }
+  }
+
+  static void add_assets(const Model& model, Snapshot& made) {
+    for (const Asset& asset : inputs_of(model)) made.assets.try_emplace(asset.key(), KnownAsset{asset, "", nullptr});
+    for (const Asset& asset : outputs_of(model)) produce(asset, model, made);
+    if (!model.target) produce(model.relation, model, made);
+  }
+
+  static void produce(const Asset& asset, const Model& model, Snapshot& made) {
+    if (asset.name.empty()) return;
+    KnownAsset& known = made.assets[asset.key()];
+    known.asset = asset;
+    known.producer = model.source->path;
+  }
+
+  std::string root_;
+  Parser parser_;
+  std::unique_ptr<ParseCache> cache_;
+  std::unique_ptr<bind::Binder> binder_;
+  std::shared_ptr<const Snapshot> last_;
+};
+
+}  // namespace
+
+const Model* Snapshot::model_of_file(const std::string& path) const {
+  const auto found = models.find(path);
+  return found == models.end() ? nullptr : found->second.get();
+}
+
+const KnownAsset* Snapshot::asset(const Asset& wanted) const {
+  const auto found = assets.find(wanted.key());
+  return found == assets.end() ? nullptr : &found->second;
+}
+
+const KnownMacro* Snapshot::macro(const std::string& name) const {
+  const auto found = macros.find(name);
+  return found == macros.end() ? nullptr : &found->second;
+}
+
+const Model* Snapshot::producer(const Asset& wanted) const {
+  const KnownAsset* known = asset(wanted);
+  return known == nullptr ? nullptr : model_of_file(known->producer);
+}
+
+const bind::BoundColumn* Snapshot::bound_column(const Asset& wanted, const std::string& column) const {
+  const Model* model = producer(wanted);
+  const auto found = model == nullptr ? bound.end() : bound.find(model->source->path);
+  if (found == bound.end()) return nullptr;
+  for (const bind::BoundColumn& one : found->second.columns)
+    if (text::same_word(one.name, column)) return &one;
+  return nullptr;
+}
+
+Analysis::Analysis(std::function<void()> ready) : ready_(std::move(ready)), thread_([this] { work(); }) {}
+
+Analysis::~Analysis() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    cancelled_ = true;
+  }
+  asked_.notify_one();
+  thread_.join();
+}
+
+void Analysis::ask(Question question) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_ = std::move(question);
+    cancelled_ = true;
+  }
+  asked_.notify_one();
+}
+
+std::shared_ptr<const Snapshot> Analysis::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finished_, nullptr);
+}
+
+void Analysis::work() {
+  Analyst analyst;
+  while (true) {
+    Question question;
+    {
+      std::unique_lock lock(mutex_);
+      asked_.wait(lock, [this] { return stop_ || waiting_; });
+      if (stop_) return;
+      question = std::move(*waiting_);
+      waiting_.reset();
+      cancelled_ = false;
+    }
+    auto snapshot = analyst.answer(question, cancelled_);
+    if (snapshot == nullptr) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      finished_ = std::move(snapshot);
+    }
+    ready_();
+  }
+}
+
+}  // namespace weir::lsp
