@@ -54,6 +54,7 @@ struct Binder::Body {
   BoundCache cache;
   std::unique_ptr<StandIns> engine;
   bool is_whole = false;
+  std::size_t asked = 0;
 
   Result<StandIns*> stand_ins() {
     if (engine == nullptr) {
@@ -180,10 +181,7 @@ void Walk::gather_references(ModelBinding& binding, std::string& blame) {
       }
       continue;
     }
-    // A view of a history's current rows is its history, as far as columns come from somewhere.
-    const bool is_current = producer != nullptr && producer->is_history() && producer->target;
-    binding.inputs.push_back(
-        {std::move(name), is_current ? producer->target->uri() : reference.asset.uri(), std::move(columns)});
+    binding.inputs.push_back({std::move(name), known_.history_of(reference.asset).uri(), std::move(columns)});
   }
 }
 
@@ -275,6 +273,7 @@ bool Walk::recall(ModelBinding& binding) {
 }
 
 Result<void> Walk::ask(const std::vector<ModelBinding*>& pending) {
+  body_.asked += pending.size();
   WEIR_TRY(StandIns * engine, body_.stand_ins());
   std::vector<std::pair<std::string, SharedColumns>> tables;
   std::vector<ModelBinding*> plain;
@@ -381,6 +380,7 @@ void Walk::settle(ModelBinding& binding) {
     bound.columns.clear();
     for (const duck::Column& column : last->columns) bound.columns.push_back({column.name, column.type, {}});
   }
+  if (bound.state != BoundModel::State::Bound) add_declared_lineage(binding, known_);
   if (bound.state == BoundModel::State::Opaque && binding.found.empty() && model.plane != Plane::Manual)
     binding.found.push_back({Code::W2122,
                              Severity::Hint,
@@ -402,6 +402,7 @@ Result<Bound> Binder::bind(const Project& project, const Graph& graph, const Sur
                            const std::atomic<bool>* cancelled, const std::set<std::string>* only) {
   KnownAssets known(graph, project, surroundings);
   body_->is_whole = only == nullptr;
+  body_->asked = 0;
   return Walk(*body_, known, cancelled, only).run();
 }
 
@@ -412,6 +413,8 @@ Result<std::vector<BoundExpression>> Binder::bind_expressions(const Columns& col
   if (!bound) return engine_failed(bound.error());
   return std::move(*bound);
 }
+
+std::size_t Binder::asked() const { return body_->asked; }
 
 void Binder::save() { body_->cache.save(body_->is_whole); }
 

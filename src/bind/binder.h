@@ -66,6 +66,9 @@ class Binder {
   /// Writes what was learnt, if anything. A cache that cannot be written only costs time.
   void save();
 
+  /// Models whose result the last bind() did not find in the cache.
+  std::size_t asked() const;
+
   struct Body;
 
  private:

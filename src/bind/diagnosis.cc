@@ -203,13 +203,19 @@ class Diagnosis {
     return nullptr;
   }
 
+  /// The columns of an input with those that were added while looking.
+  const Columns& columns_now(std::size_t input) const {
+    const auto added = added_.find(input);
+    return added == added_.end() ? *binding_.inputs[input].columns : added->second;
+  }
+
   /// Inputs that a name may have been meant for.
   std::vector<std::size_t> inputs_lacking(const NamedPlace& named) const {
     std::vector<std::size_t> all;
     std::vector<std::size_t> qualified;
     for (std::size_t i = 0; i < binding_.inputs.size(); ++i) {
       const Input& input = binding_.inputs[i];
-      if (has_column(*input.columns, named.parts.back())) continue;
+      if (has_column(columns_now(i), named.parts.back())) continue;
       all.push_back(i);
       const Reference* reference = reference_of(input);
       if (named.parts.size() > 1 && reference != nullptr &&
@@ -221,9 +227,7 @@ class Diagnosis {
 
   /// The stand-in of an input with one more column, used by this model alone.
   Places with_column(std::size_t input, const std::string& name, const std::string& type) {
-    auto& added = added_[input];
-    if (added.empty()) added = *binding_.inputs[input].columns;
-    Columns columns = added;
+    Columns columns = columns_now(input);
     columns.push_back({name, type});
     const std::string table = fmt::format("_weir_missing_{}", input);
     if (auto made = connection_.execute(create_stand_in(table, columns)); !made) failure_ = made.error();
@@ -274,7 +278,9 @@ class Diagnosis {
       if (!tried.refusal) break;
     }
     places_ = with_column(input, name, best);
-    added_[input].push_back({name, best});
+    Columns columns = columns_now(input);
+    columns.push_back({name, best});
+    added_[input] = std::move(columns);
   }
 
   void report_lack(const std::vector<std::size_t>& fitting, std::size_t chosen, const NamedPlace& named,
@@ -336,7 +342,10 @@ class Diagnosis {
       Places places = places_;
       places.patches.push_back(
           {named.span, duck::quote_identifier(name) + "." + duck::quote_identifier(named.parts.front())});
-      if (!is_further(now, attempt(places)) || failure_) continue;
+      const Attempt tried = attempt(places);
+      if (failure_) return false;
+      // A refusal without a place is about the qualifier itself: a column that has no fields.
+      if (!is_further(now, tried) || (tried.refusal && !tried.place)) continue;
       qualifiers.push_back(name);
       if (!first) first = std::move(places);
     }

@@ -75,6 +75,11 @@ const KnownSchema* KnownAssets::captured(const Asset& asset) {
   return base == captured_->end() ? nullptr : &base->second;
 }
 
+Asset KnownAssets::history_of(const Asset& asset) const {
+  const Model* producer = graph_.producer(asset);
+  return producer != nullptr && producer->is_history() && producer->target ? *producer->target : asset;
+}
+
 const KnownSchema* KnownAssets::source(const Asset& asset) const {
   const auto found = surroundings_.sources.find(asset.key());
   return found == surroundings_.sources.end() ? nullptr : &found->second;

@@ -28,6 +28,9 @@ class KnownAssets {
   /// As the lake has them, for what no model returns.
   const KnownSchema* source(const Asset& asset) const;
 
+  /// The asset itself; of `<t>_current` its history, where its columns come from.
+  Asset history_of(const Asset& asset) const;
+
   const Graph& graph() const { return graph_; }
   const Project& project() const { return project_; }
   std::map<std::string, SharedColumns> take() { return std::move(columns_); }

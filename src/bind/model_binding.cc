@@ -108,18 +108,24 @@ void take_description(duck::Connection& connection, ModelBinding& binding, const
   take_lineage(binding, std::move(lineage));
 }
 
-/// A table function that the model may call, but that comes from an extension which checking does not load.
-bool needs_extension(const ModelBinding& binding, const Refusal& refusal) {
+/// A function that the model may call, but that checking does not have: of an extension, or a macro that lies in a lake.
+bool is_elsewhere(const ModelBinding& binding, const Refusal& refusal) {
   if (refusal.subtype != "MISSING_ENTRY" || refusal.entry.find("Function") == std::string::npos) return false;
-  if (parse::is_allowed_table_function(text::lower(refusal.name))) return true;
-  return std::any_of(binding.model->script.statements.begin(), binding.model->script.statements.end(),
-                     [](const parse::Statement& one) { return one.kind == StatementKind::Load; });
+  const std::string name = text::lower(refusal.name);
+  if (parse::is_allowed_table_function(name)) return true;
+  const auto& statements = binding.model->script.statements;
+  return std::any_of(statements.begin(), statements.end(), [&name](const parse::Statement& one) {
+    if (one.kind == StatementKind::Load) return true;
+    return std::any_of(one.functions.begin(), one.functions.end(), [&name](const parse::FunctionCall& call) {
+      return call.name == name && (!call.catalog.empty() || !call.schema.empty());
+    });
+  });
 }
 
 void take_refusal(ModelBinding& binding, std::size_t statement, Refusal refusal) {
-  if (needs_extension(binding, refusal)) {
+  if (is_elsewhere(binding, refusal)) {
     binding.bound.state = BoundModel::State::Opaque;
-    binding.bound.opaque_because = "`" + refusal.name + "` comes from an extension that checking does not load";
+    binding.bound.opaque_because = "`" + refusal.name + "` comes from a lake or an extension, which checking does not load";
     return;
   }
   binding.refusal = std::move(refusal);

@@ -115,12 +115,15 @@ std::vector<std::string> StatementPlaces::names() const {
 
 Span StatementPlaces::start() const { return tokens_.empty() ? statement_ : tokens_.front().span; }
 
-Span place_of_word(std::string_view source, Span span, std::string_view name) {
+namespace {
+
+Span find_word(std::string_view source, Span span, std::string_view name, bool behind_dot) {
   if (name.empty()) return span;
   const std::string_view text = source.substr(span.begin, span.size());
   for (std::size_t at = 0; at + name.size() <= text.size(); ++at) {
     if (!text::same_word(text.substr(at, name.size()), name)) continue;
-    const bool begins = at == 0 || !is_name_char(text[at - 1]);
+    const char before = at == 0 ? ' ' : text[at - 1];
+    const bool begins = behind_dot ? before == '.' : !is_name_char(before);
     const bool ends = at + name.size() == text.size() || !is_name_char(text[at + name.size()]);
     if (begins && ends) {
       const auto begin = span.begin + static_cast<std::uint32_t>(at);
@@ -128,6 +131,16 @@ Span place_of_word(std::string_view source, Span span, std::string_view name) {
     }
   }
   return span;
+}
+
+}  // namespace
+
+Span place_of_word(std::string_view source, Span span, std::string_view name) {
+  return find_word(source, span, name, false);
+}
+
+Span place_of_column(std::string_view source, Span span, std::string_view name) {
+  return find_word(source, span, name, true);
 }
 
 }  // namespace weir::bind

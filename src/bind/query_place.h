@@ -52,5 +52,7 @@ class StatementPlaces {
 
 /// Where `name` stands within `span`, as a whole word without case; `span` if nowhere.
 Span place_of_word(std::string_view source, Span span, std::string_view name);
+/// The same for the column of `<asset>.<column>`: the first that stands behind a dot.
+Span place_of_column(std::string_view source, Span span, std::string_view name);
 
 }  // namespace weir::bind

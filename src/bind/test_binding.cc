@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <map>
+#include <set>
 
 #include "bind/diagnosis.h"
 #include "bind/query_place.h"
@@ -24,6 +25,7 @@ class Declarations {
     check_keys();
     for (const Test& test : model_.tests) check(test);
     check_lineage();
+    add_declared_lineage(binding_, known_);
     if (failure_) return tl::unexpected(*failure_);
     return {};
   }
@@ -47,7 +49,12 @@ class Declarations {
          {std::pair{&model_.key, "key"}, std::pair{&model_.track, "track"}, std::pair{&model_.order, "order"}})
       for (const std::string& name : *names_of_kind)
         if (column(name) == nullptr) {
-          const Span span = place_of(model_.target_span, name);
+          // Options stand behind the target on its line.
+          const std::size_t end = model_.source->text.find('\n', model_.target_span.begin);
+          const Span line{model_.target_span.begin,
+                          static_cast<std::uint32_t>(std::min(end, model_.source->text.size()))};
+          const Span found = place_of(line, name);
+          const Span span = found == line ? model_.target_span : found;
           suggest(report(Code::W6011, span, fmt::format("{}= names `{}`, which the query does not return", kind, name)),
                   name, names_of(columns_), span);
         }
@@ -192,7 +199,7 @@ class Declarations {
                          .message = fmt::format("{} has no column `{}` for the test {}: {}", uri, test.reference_column,
                                                 test.name, columns_as_known(known_, *test.reference, *parent)),
                          .path = model_.source->path,
-                         .span = place_of(test.span, test.reference_column)};
+                         .span = place_of_column(model_.source->text, test.span, test.reference_column)};
       suggest(missing, test.reference_column, names_of(*parent), missing.span);
       breach(*test.reference, std::move(missing));
       return;
@@ -202,7 +209,7 @@ class Declarations {
                              .message = fmt::format("`{}` is {} and {}.{} is {}: the types differ", of.name, of.type,
                                                     uri, found->name, found->type),
                              .path = model_.source->path,
-                             .span = place_of(test.span, test.reference_column),
+                             .span = place_of_column(model_.source->text, test.span, test.reference_column),
                              .hint = "the test casts and may still pass; give both one type"});
   }
 
@@ -229,7 +236,7 @@ class Declarations {
             .message = fmt::format("`{}` is said to come from {}.{}, which is not there: {}", line.output, asset.uri(),
                                    name, columns_as_known(known_, asset, *columns)),
             .path = model_.source->path,
-            .span = place_of(line.span, name)};
+            .span = place_of_column(model_.source->text, line.span, name)};
         suggest(missing, name, names_of(*columns), missing.span);
         breach(asset, std::move(missing));
       }
@@ -243,7 +250,58 @@ class Declarations {
   std::optional<duck::Failure> failure_;
 };
 
+/// Sources as texts that compare without case, for telling whether two sets are the same.
+std::set<std::string> sources_as_text(const std::vector<ColumnOrigin>& from) {
+  std::set<std::string> texts;
+  for (const ColumnOrigin& one : from) texts.insert(text::lower(one.from.asset + "." + one.from.column));
+  return texts;
+}
+
 }  // namespace
+
+void add_declared_lineage(ModelBinding& binding, const KnownAssets& known) {
+  const Model& model = *binding.model;
+  const bool is_bound = binding.bound.state == BoundModel::State::Bound;
+  std::map<std::string, std::pair<const DeclaredLineage*, std::vector<ColumnOrigin>>> declared;
+  for (const DeclaredLineage& line : model.lineage) {
+    auto& [first, origins] = declared[text::lower(line.output)];
+    if (first == nullptr) first = &line;
+    for (const auto& [asset, column] : line.sources)
+      origins.push_back({{known.history_of(asset).uri(), column}, ValueKind::Expression, true});
+  }
+  for (auto& [name, found] : declared) {
+    auto& [line, origins] = found;
+    auto& columns = binding.bound.columns;
+    auto column = std::find_if(columns.begin(), columns.end(),
+                               [&name = name](const BoundColumn& one) { return text::lower(one.name) == name; });
+    const Span place = place_of_word(model.source->text, line->span, line->output);
+    if (column == columns.end()) {
+      if (is_bound) {
+        Diagnostic unknown{.code = Code::W2141,
+                           .severity = Severity::Hint,
+                           .message = fmt::format("the query returns no column `{}`", line->output),
+                           .path = model.source->path,
+                           .span = place};
+        std::vector<std::string> names;
+        for (const BoundColumn& one : columns) names.push_back(one.name);
+        suggest(unknown, line->output, names, place);
+        binding.found.push_back(std::move(unknown));
+        continue;
+      }
+      // A script's columns may be known from nowhere else.
+      column = columns.insert(columns.end(), {line->output, {}, {}});
+    }
+    if (is_bound && !column->from.empty() && sources_as_text(column->from) != sources_as_text(origins)) {
+      std::string shown;
+      for (const ColumnOrigin& one : column->from)
+        shown += fmt::format("{}{}.{}", shown.empty() ? "" : ", ", one.from.asset, one.from.column);
+      binding.found.push_back({Code::W2140, Severity::Hint,
+                               fmt::format("the query makes `{}` from {}", line->output, shown), model.source->path,
+                               place, "the declared sources count; take the line away if it is out of date"});
+    }
+    column->from.insert(column->from.begin(), origins.begin(), origins.end());
+  }
+}
 
 duck::Outcome<void> bind_declarations(ModelBinding& binding, KnownAssets& known,
                                       const std::function<duck::Connection*()>& connection) {

@@ -19,6 +19,7 @@ Exit deploy_command(const Args& args, Streams& streams);
 Exit metrics_ls_command(const Args& args, Streams& streams);
 Exit metrics_sql_command(const Args& args, Streams& streams);
 Exit metrics_query_command(const Args& args, Streams& streams);
+Exit schema_command(const Args& args, Streams& streams);
 Exit test_command(const Args& args, Streams& streams);
 Exit state_rebuild_command(const Args& args, Streams& streams);
 Exit doctor_command(const Args& args, Streams& streams);

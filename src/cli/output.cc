@@ -148,7 +148,8 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
     // W00 configuration … W03 references, W20 graph and selection, W22 metrics, W80 command line: the project or the
     // command is not valid.
     if (code.starts_with("W00") || code.starts_with("W01") || code.starts_with("W02") || code.starts_with("W03") ||
-        code.starts_with("W20") || code.starts_with("W22") || code.starts_with("W80"))
+        code.starts_with("W20") || code.starts_with("W21") || code.starts_with("W22") || code.starts_with("W80") ||
+        code == "W6011")
       exit = Exit::Misuse;
   }
   return exit;

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "duck/database.h"
+#include "ops/check.h"
 #include "ops/list.h"
 #include "ops/workspace.h"
 #include "text/render.h"
@@ -33,23 +34,29 @@ std::size_t count(const Diagnostics& all, Severity severity) {
 Exit check_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  auto checked = ops::check(*workspace);
+  const auto checked = ops::check(*workspace, {.offline = args.flag("offline")});
   if (!checked) return refuse(checked.error(), workspace->loaded(), streams);
+  const Diagnostics& found = checked->diagnostics;
   const Project& project = *workspace->loaded();
-  const std::size_t errors = count(*checked, Severity::Error);
+  const std::size_t errors = count(found, Severity::Error);
   if (args.flag("json")) {
+    nlohmann::json blocked = nlohmann::json::array();
+    for (const auto& one : checked->blocked) blocked.push_back({{"model", one.model}, {"blocked_by", one.by}});
     streams.out << nlohmann::json{{"models", project.models.size()},
+                                  {"blocked", std::move(blocked)},
                                   {"errors", errors},
-                                  {"warnings", count(*checked, Severity::Warning)},
-                                  {"diagnostics", text::render_json(*checked, sources_of(project))}}
+                                  {"warnings", count(found, Severity::Warning)},
+                                  {"diagnostics", text::render_json(found, sources_of(project))}}
                        .dump(2)
                 << "\n";
   } else {
-    print(*checked, &project, streams);
+    print(found, &project, streams);
+    for (const auto& one : checked->blocked)
+      streams.err << fmt::format("{} was not looked at: blocked by {}\n", one.model, one.by);
     if (!args.flag("quiet"))
       streams.err << fmt::format("{}, {}, {}\n", counted(static_cast<std::int64_t>(project.models.size()), "model"),
                                  counted(static_cast<std::int64_t>(errors), "error"),
-                                 counted(static_cast<std::int64_t>(count(*checked, Severity::Warning)), "warning"));
+                                 counted(static_cast<std::int64_t>(count(found, Severity::Warning)), "warning"));
   }
   return errors == 0 ? Exit::Done : Exit::Misuse;
 }

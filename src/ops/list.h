@@ -1,4 +1,4 @@
-// What the project holds: listing and checking.
+// What the project holds.
 #pragma once
 
 #include <string>
@@ -14,9 +14,5 @@ std::string version();
 /// The selected models in the graph's order. Errors: an invalid project, an unknown selector.
 Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& select,
                                        const std::vector<std::string>& exclude);
-
-/// Everything there is to say about the project, sorted: parsing, shape, references, the gate, the graph, and sources
-/// that the lakes do not have.
-Result<Diagnostics> check(Workspace& workspace);
 
 }  // namespace weir::ops

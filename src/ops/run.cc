@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "graph/select.h"
+#include "ops/check.h"
 #include "ops/deploy.h"
 
 namespace weir::ops {
@@ -45,6 +46,31 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   return resolved;
 }
 
+/// These models, and all that they read from.
+std::set<std::string> with_producers(const Graph& graph, const std::set<std::string>& models) {
+  std::set<std::string> all = models;
+  for (std::size_t i = graph.models().size(); i-- > 0;)
+    if (all.contains(graph.models()[i].path))
+      for (const std::size_t producer : graph.producers_of(i)) all.insert(graph.models()[producer].path);
+  return all;
+}
+
+/// Refuses what would fail for sure: errors in the files of the models that are to be built. What a contract only warns
+/// of, and faults of other models, stop nothing.
+Result<void> judge(Workspace& workspace, const Graph& graph, const std::set<std::string>& models,
+                   const std::atomic<bool>& stop) {
+  const std::set<std::string> needed = with_producers(graph, models);
+  WEIR_TRY(const BoundGraph bound, bind_project(workspace, {}, &stop, &needed));
+  std::set<std::string> files;
+  for (const Model& model : graph.models())
+    if (models.contains(model.path)) files.insert(model.source->path);
+  Diagnostics errors;
+  for (const Diagnostic& one : bound.bound.diagnostics)
+    if (one.severity == Severity::Error && files.contains(one.path)) errors.push_back(one);
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
+}
+
 }  // namespace
 
 Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener,
@@ -55,6 +81,7 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
     return deploy_plan(workspace, plan, request.options.environment, run, request.options.command);
   };
   WEIR_TRY(const Graph* graph, workspace.graph());
+  resolved.judge = [&](const std::set<std::string>& models) { return judge(workspace, *graph, models, stop); };
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
   WEIR_TRY(state::Store * store, workspace.store());

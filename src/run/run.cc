@@ -113,6 +113,7 @@ class Claimer {
   Result<Claimed> claim() {
     Claimed claimed;
     WEIR_TRY(claimed.planned, plan_run(project_, graph_, lakes_, store_, request_));
+    WEIR_CHECK(judge(claimed.planned.plan));
     failpoint("before_claim");
     while (true) {
       const std::vector<state::Lease> wanted = leases_wanted(claimed.planned.plan, run_);
@@ -128,6 +129,15 @@ class Claimer {
   }
 
  private:
+  /// Binding costs nothing where nothing is to be built.
+  Result<void> judge(const plan::Plan& plan) const {
+    std::set<std::string> models;
+    for (const plan::Step& step : plan.steps)
+      if (step.action == plan::Action::Build) models.insert(step.model->path);
+    if (models.empty() || !request_.judge) return {};
+    return request_.judge(models);
+  }
+
   static bool holds(const std::vector<state::Lease>& held, const state::Lease& wanted) {
     return std::any_of(held.begin(), held.end(),
                        [&](const state::Lease& l) { return l.asset == wanted.asset && l.slice == wanted.slice; });

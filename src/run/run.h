@@ -30,6 +30,8 @@ struct RunRequest {
   std::map<std::string, std::map<std::string, std::string>> arguments;
   /// Called with the final plan and the run's id before anything is built: records the definitions that will run.
   std::function<Result<void>(const plan::Plan& plan, const std::string& run)> deploy;
+  /// Asked before anything is claimed, with the paths of the models that have something to build; may refuse the run.
+  std::function<Result<void>(const std::set<std::string>&)> judge;
 };
 
 /// A plan with what it was made from; planning touches nothing.

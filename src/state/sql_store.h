@@ -24,6 +24,7 @@ class SqlStore final : public Store {
   Result<std::vector<SliceRecord>> slices(const std::string& environment,
                                           const std::optional<std::string>& asset) override;
   Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) override;
+  Result<std::vector<SchemaRecord>> latest_schemas(const std::string& environment) override;
   Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) override;
   Result<DeploymentChanges> deploy(const Deployment& deployment) override;
   Result<DeploymentChanges> compare(const Deployment& deployment) override;

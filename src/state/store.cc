@@ -270,20 +270,38 @@ Result<std::vector<SliceRecord>> SqlStore::slices(const std::string& environment
   return all;
 }
 
+namespace {
+
+SchemaRecord to_schema(Row& row) {
+  return {.environment = text(row[0]),
+          .asset = text(row[1]),
+          .version = to_number(row[2]),
+          .columns_json = text(row[3]),
+          .snapshot_id = to_optional(row[4]),
+          .run = text(row[5]),
+          .captured = text(row[6])};
+}
+
+}  // namespace
+
 Result<std::vector<SchemaRecord>> SqlStore::schemas(const std::string& environment, const std::string& asset) {
   WEIR_TRY(auto found,
            rows("SELECT environment, asset, version, columns_json, snapshot_id, run, captured FROM asset_schema "
                 "WHERE environment = :environment AND asset = :asset ORDER BY version",
                 {environment, asset}, 7));
   std::vector<SchemaRecord> all;
-  for (auto& row : found)
-    all.push_back({.environment = text(row[0]),
-                   .asset = text(row[1]),
-                   .version = to_number(row[2]),
-                   .columns_json = text(row[3]),
-                   .snapshot_id = to_optional(row[4]),
-                   .run = text(row[5]),
-                   .captured = text(row[6])});
+  for (auto& row : found) all.push_back(to_schema(row));
+  return all;
+}
+
+Result<std::vector<SchemaRecord>> SqlStore::latest_schemas(const std::string& environment) {
+  WEIR_TRY(auto found,
+           rows("SELECT environment, asset, version, columns_json, snapshot_id, run, captured FROM asset_schema s "
+                "WHERE environment = :environment AND version = (SELECT max(version) FROM asset_schema n "
+                "WHERE n.environment = s.environment AND n.asset = s.asset) ORDER BY asset",
+                {environment}, 7));
+  std::vector<SchemaRecord> all;
+  for (auto& row : found) all.push_back(to_schema(row));
   return all;
 }
 

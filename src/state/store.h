@@ -130,6 +130,8 @@ class Store {
   virtual Result<std::vector<SliceRecord>> slices(const std::string& environment,
                                                   const std::optional<std::string>& asset) = 0;
   virtual Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) = 0;
+  /// The newest version of every asset's columns.
+  virtual Result<std::vector<SchemaRecord>> latest_schemas(const std::string& environment) = 0;
   virtual Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) = 0;
 
   // Deployments.

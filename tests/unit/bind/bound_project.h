@@ -75,7 +75,13 @@ class BoundProject : public testing::Test {
     return bound_;
   }
 
-  const BoundModel& bound(const std::string& path) const { return bound_.models.at(graph_->index_of(path)); }
+  const BoundModel& bound(const std::string& path) const {
+    static const BoundModel nothing;
+    for (std::size_t i = 0; i < graph_->models().size(); ++i)
+      if (graph_->models()[i].path == path) return bound_.models.at(i);
+    for (const Diagnostic& one : project_.diagnostics) ADD_FAILURE() << name_of(one.code) << " " << one.message;
+    return nothing;
+  }
 
   /// "W2101 2:8 message | hint" of each, sorted as they are shown.
   std::vector<std::string> said() const {

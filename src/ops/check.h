@@ -1,0 +1,47 @@
+// `weir check`: the whole project compiled without touching data.
+#pragma once
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bind/bound.h"
+#include "ops/workspace.h"
+
+namespace weir::ops {
+
+struct CheckRequest {
+  /// Look at no lake: sources have the columns that were captured last.
+  bool offline = false;
+};
+
+struct Checked {
+  /// Everything there is to say about the project, sorted: parsing, shape, references, the gate, the graph, what does
+  /// not bind, contracts, and sources that the lakes do not have.
+  Diagnostics diagnostics;
+  struct Blocked {
+    std::string model;
+    std::string by;
+  };
+  /// Models that could not be looked at because of another's fault.
+  std::vector<Blocked> blocked;
+};
+
+/// Errors: what prevents looking at all; what is wrong in the project is among the diagnostics.
+Result<Checked> check(Workspace& workspace, const CheckRequest& request = {},
+                      const std::atomic<bool>* cancelled = nullptr);
+
+/// The project as the engine understands it, files with errors left out. What is not in the cache is bound now.
+/// `only` limits it to these models; those above them must be named too. Errors: as check; W2003 a cycle.
+struct BoundGraph {
+  Graph graph;
+  bind::Bound bound;
+  /// Keys of sources that the lakes do not have.
+  std::set<std::string> missing_sources;
+};
+Result<BoundGraph> bind_project(Workspace& workspace, const CheckRequest& request = {},
+                                const std::atomic<bool>* cancelled = nullptr,
+                                const std::set<std::string>* only = nullptr);
+
+}  // namespace weir::ops
