@@ -42,6 +42,13 @@ class Declarations {
     return binding_.found.back();
   }
 
+  /// A test that does not block when it fails does not block when it cannot run.
+  Diagnostic& report_test(const Test& test, Code code, Span span, std::string message, std::string hint = {}) {
+    Diagnostic& made = report(code, span, std::move(message), std::move(hint));
+    if (test.severity != TestSeverity::Error) made.severity = Severity::Warning;
+    return made;
+  }
+
   Span place_of(Span within, std::string_view name) const { return place_of_word(model_.source->text, within, name); }
 
   void check_keys() {
@@ -73,8 +80,8 @@ class Declarations {
       if (column(name) != nullptr || is_added(name)) continue;
       all_there = false;
       const Span span = place_of(test.span, name);
-      suggest(report(Code::W2130, span,
-                     fmt::format("the test {} is of a column `{}` that the query does not return", test.name, name)),
+      suggest(report_test(test, Code::W2130, span,
+                          fmt::format("the test {} is of a column `{}` that the query does not return", test.name, name)),
               name, names_of(columns_), span);
     }
     const bool is_query = test.kind == TestKind::Custom || test.kind == TestKind::Sql;
@@ -147,7 +154,7 @@ class Declarations {
         span = token ? token->span : Span{byte, byte + 1};
       }
     }
-    report(Code::W2132, span, fmt::format("the test {} cannot be bound: {}", test.name, first_line(failure->message)));
+    report_test(test, Code::W2132, span, fmt::format("the test {} cannot be bound: {}", test.name, first_line(failure->message)));
   }
 
   void check_predicate(const Test& test, const std::string& text) {
@@ -169,9 +176,9 @@ class Declarations {
     if (of.type == "VARCHAR") return;
     for (const std::string& value : test.values)
       if (is_value(value, of.type) == false)
-        report(Code::W2131, place_of(test.span, value),
-               fmt::format("`{}` is no value of column `{}`, whose type is {}", value, of.name, of.type),
-               "correct the value, or cast the column in the query");
+        report_test(test, Code::W2131, place_of(test.span, value),
+                    fmt::format("`{}` is no value of column `{}`, whose type is {}", value, of.name, of.type),
+                    "correct the value, or cast the column in the query");
   }
 
   void check_range(const Test& test, const duck::Column& of) {
