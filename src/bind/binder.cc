@@ -31,12 +31,6 @@ Failed engine_failed(const duck::Failure& failure) {
       Diagnostic{.code = Code::W2106, .message = "DuckDB failed while checking: " + first_line(failure.message)});
 }
 
-std::string hash_of(const Columns& columns) {
-  std::string text;
-  for (const duck::Column& column : columns) text += column.name + '\0' + column.type + '\0';
-  return io::xxh3_hex(text);
-}
-
 /// A script that changes the instance itself when its setup runs.
 bool attaches(const Model& model) {
   return std::any_of(model.script.statements.begin(), model.script.statements.end(), [](const parse::Statement& one) {
@@ -160,7 +154,7 @@ void Walk::gather_references(ModelBinding& binding, std::string& blame) {
   const Model& model = *binding.model;
   for (const Reference& reference : model.references) {
     std::string name = reference.asset.key();
-    if (std::any_of(binding.inputs.begin(), binding.inputs.end(), [&](const Input& one) { return one.name == name; }))
+    if (std::any_of(binding.inputs.begin(), binding.inputs.end(), [&](const Input& one) { return one.key == name; }))
       continue;
     const Model* producer = known_.graph().producer(reference.asset);
     SharedColumns columns = known_.columns(reference.asset);
@@ -181,7 +175,7 @@ void Walk::gather_references(ModelBinding& binding, std::string& blame) {
       }
       continue;
     }
-    binding.inputs.push_back({std::move(name), known_.history_of(reference.asset).uri(), std::move(columns)});
+    add_input(binding, std::move(name), known_.history_of(reference.asset).uri(), std::move(columns));
   }
 }
 
@@ -206,12 +200,9 @@ bool Walk::gather_files(ModelBinding& binding) {
         continue;
       }
       // Two calls of one file with other options are two tables.
-      std::string name = call.asset;
-      while (std::any_of(binding.inputs.begin(), binding.inputs.end(),
-                         [&](const Input& one) { return one.name == name && *one.columns != *described.columns; }))
-        name += '\'';
-      binding.inputs.push_back({name, call.asset, described.columns});
-      binding.places.files.emplace(call.span.begin, std::pair(std::move(call), std::move(name)));
+      std::string key = call.asset + '@' + std::to_string(call.span.begin);
+      const Input& input = add_input(binding, std::move(key), call.asset, described.columns);
+      binding.places.files.emplace(call.span.begin, std::pair(std::move(call), input.table));
     }
   }
   return all_known;
@@ -249,23 +240,25 @@ std::string Walk::key_of(const ModelBinding& binding) const {
   const Model& model = *binding.model;
   std::string text = model.source->hash;
   text += model.path + '\n' + model.relation.key() + '\n';
-  for (const Input& input : binding.inputs) text += input.name + '\n' + input.uri + '\n' + hash_of(*input.columns);
+  for (const Input& input : binding.inputs) text += input.key + '\n' + input.uri + '\n' + input.table;
   for (const Reference& reference : model.references)
     text += std::to_string(reference.span.begin) + reference.asset.key() + reference.alias;
+  for (const MacroDefinition& macro : model.macros)
+    text += macro.source->hash + std::to_string(macro.statement.span.begin) + '@' + std::to_string(macro.before);
   for (const Test& test : model.tests)
     if (test.reference)
       if (const SharedColumns columns = known_.columns(*test.reference); columns != nullptr)
-        text += test.reference->key() + hash_of(*columns);
+        text += test.reference->key() + shape_of(*columns);
   for (const DeclaredLineage& line : model.lineage)
     for (const auto& [asset, column] : line.sources)
       if (const SharedColumns columns = known_.columns(asset); columns != nullptr)
-        text += asset.key() + hash_of(*columns);
+        text += asset.key() + shape_of(*columns);
   text += known_.project().config.contracts_are_errors ? 'e' : 'w';
   return io::xxh3_hex(text);
 }
 
 bool Walk::recall(ModelBinding& binding) {
-  auto kept = body_.cache.find(binding.key);
+  auto kept = body_.cache.find(binding.key, body_.options.lineage);
   if (!kept) return false;
   binding.bound = std::move(kept->model);
   for (Diagnostic& one : kept->diagnostics) binding.found.push_back(std::move(one));
@@ -279,13 +272,13 @@ Result<void> Walk::ask(const std::vector<ModelBinding*>& pending) {
   std::vector<ModelBinding*> plain;
   std::vector<ModelBinding*> alone;
   for (ModelBinding* binding : pending) {
-    for (const Input& input : binding->inputs) tables.emplace_back(input.name, input.columns);
+    for (const Input& input : binding->inputs) tables.emplace_back(input.table, input.columns);
     (has_setup(*binding->model) ? alone : plain).push_back(binding);
   }
   const auto refused = engine->ensure(tables);
   const auto is_lost = [&refused](const ModelBinding* binding) {
     return std::any_of(binding->inputs.begin(), binding->inputs.end(), [&refused](const Input& input) {
-      return std::find(refused.begin(), refused.end(), input.name) != refused.end();
+      return std::find(refused.begin(), refused.end(), input.table) != refused.end();
     });
   };
   for (auto* group : {&plain, &alone})
@@ -337,7 +330,7 @@ Result<void> Walk::ask_alone(ModelBinding& binding) {
   // What it attaches belongs to the instance, so it gets its own.
   WEIR_TRY(const std::unique_ptr<StandIns> own, StandIns::open());
   std::vector<std::pair<std::string, SharedColumns>> tables;
-  for (const Input& input : binding.inputs) tables.emplace_back(input.name, input.columns);
+  for (const Input& input : binding.inputs) tables.emplace_back(input.table, input.columns);
   (void)own->ensure(tables);
   binding.is_fleeting = true;
   if (auto done = bind_with_setup(*own, binding); !done) return engine_failed(done.error());
@@ -365,6 +358,10 @@ Result<void> Walk::finish(ModelBinding& binding, bool is_recalled) {
     if (auto done = bind_declarations(binding, known_, [this] { return body_.connection(); }); !done)
       return engine_failed(done.error());
     if (!binding.is_fleeting) body_.cache.put(binding.key, {binding.bound, binding.found});
+    if (!body_.options.lineage) {
+      for (BoundColumn& column : binding.bound.columns) column.from = {};
+      binding.bound.rows = {};
+    }
   }
   settle(binding);
   return {};

@@ -29,6 +29,8 @@ struct BinderOptions {
   std::string cache_file;
   /// Models of one layer are bound by so many threads.
   unsigned threads = 2;
+  /// Whether bind() gives the lineage of models; it is kept in the cache in any case.
+  bool lineage = true;
 };
 
 /// One expression bound against the columns of a table.

@@ -7,7 +7,7 @@ namespace weir::bind {
 namespace {
 
 // Counted up whenever what is kept, or how models are bound, changes.
-constexpr std::string_view kFormat = "weir bound 1 duckdb 1.5.5\n";
+constexpr std::string_view kFormat = "weir bound 2 duckdb 1.5.5\n";
 
 /// Names that repeat within one model (assets, columns) are written once.
 class Names {
@@ -24,43 +24,50 @@ class Names {
   std::vector<std::string> names_;
 };
 
-std::string encode(const KeptModel& kept) {
-  Names names;
-  io::ByteWriter body;
-  body.number(kept.model.columns.size());
-  for (const BoundColumn& column : kept.model.columns) {
-    body.number(names.of(column.name));
-    body.number(names.of(column.type));
-    body.number(column.from.size());
-    for (const ColumnOrigin& origin : column.from) {
-      body.number(names.of(origin.from.asset));
-      body.number(names.of(origin.from.column));
-      body.number(static_cast<std::uint64_t>(origin.kind) * 2 + (origin.is_declared ? 1 : 0));
-    }
-  }
-  body.number(kept.model.rows.size());
-  for (const RowOrigin& origin : kept.model.rows) {
-    body.number(names.of(origin.from.asset));
-    body.number(names.of(origin.from.column));
-    body.number(static_cast<std::uint64_t>(origin.role));
-  }
-  body.number(kept.diagnostics.size());
-  for (const Diagnostic& one : kept.diagnostics) {
-    body.text(name_of(one.code));
-    body.number(static_cast<std::uint64_t>(one.severity));
-    body.text(one.message);
-    body.text(one.path);
-    body.span(one.span);
-    body.text(one.hint);
-    body.number(one.fix ? 1 : 0);
+void write_diagnostics(io::ByteWriter& out, const Diagnostics& diagnostics) {
+  out.number(diagnostics.size());
+  for (const Diagnostic& one : diagnostics) {
+    out.text(name_of(one.code));
+    out.number(static_cast<std::uint64_t>(one.severity));
+    out.text(one.message);
+    out.text(one.path);
+    out.span(one.span);
+    out.text(one.hint);
+    out.number(one.fix ? 1 : 0);
     if (one.fix) {
-      body.span(one.fix->span);
-      body.text(one.fix->replacement);
+      out.span(one.fix->span);
+      out.text(one.fix->replacement);
     }
   }
+}
+
+// Lineage stands apart from names and types, which is all that most readers want.
+std::string encode(const KeptModel& kept) {
   io::ByteWriter whole;
+  whole.number(kept.model.columns.size());
+  for (const BoundColumn& column : kept.model.columns) {
+    whole.text(column.name);
+    whole.text(column.type);
+  }
+  write_diagnostics(whole, kept.diagnostics);
+  Names names;
+  io::ByteWriter lineage;
+  for (const BoundColumn& column : kept.model.columns) {
+    lineage.number(column.from.size());
+    for (const ColumnOrigin& origin : column.from) {
+      lineage.number(names.of(origin.from.asset));
+      lineage.number(names.of(origin.from.column));
+      lineage.number(static_cast<std::uint64_t>(origin.kind) * 2 + (origin.is_declared ? 1 : 0));
+    }
+  }
+  lineage.number(kept.model.rows.size());
+  for (const RowOrigin& origin : kept.model.rows) {
+    lineage.number(names.of(origin.from.asset));
+    lineage.number(names.of(origin.from.column));
+    lineage.number(static_cast<std::uint64_t>(origin.role));
+  }
   whole.texts(names.all());
-  whole.text(body.take());
+  whole.text(lineage.take());
   return whole.take();
 }
 
@@ -70,65 +77,74 @@ std::optional<Code> code_named(std::string_view name) {
   return std::nullopt;
 }
 
-class Decoder {
- public:
-  explicit Decoder(std::string_view bytes) : whole_(bytes), names_(whole_.texts()), text_(whole_.text()), in_(text_) {}
-
-  std::optional<KeptModel> run() {
-    KeptModel kept;
-    kept.model.columns.resize(in_.count());
-    for (BoundColumn& column : kept.model.columns) {
-      column.name = name();
-      column.type = name();
-      column.from.resize(in_.count());
-      for (ColumnOrigin& origin : column.from) {
-        origin.from = {name(), name()};
-        const auto bits = in_.number();
-        origin.kind = static_cast<ValueKind>(std::min<std::uint64_t>(bits / 2, 3));
-        origin.is_declared = bits % 2 != 0;
-      }
+std::optional<Diagnostics> read_diagnostics(io::ByteReader& in) {
+  Diagnostics diagnostics;
+  const std::size_t count = in.count();
+  for (std::size_t i = 0; i < count && in.good(); ++i) {
+    const auto code = code_named(in.view());
+    if (!code) return std::nullopt;
+    Diagnostic one{.code = *code};
+    one.severity = static_cast<Severity>(std::min<std::uint64_t>(in.number(), 2));
+    one.message = in.text();
+    one.path = in.text();
+    one.span = in.span();
+    one.hint = in.text();
+    if (in.number() != 0) {
+      Fix fix;
+      fix.span = in.span();
+      fix.replacement = in.text();
+      one.fix = std::move(fix);
     }
-    kept.model.rows.resize(in_.count());
-    for (RowOrigin& origin : kept.model.rows) {
-      origin.from = {name(), name()};
-      origin.role = static_cast<RowRole>(std::min<std::uint64_t>(in_.number(), 3));
-    }
-    const std::size_t diagnostics = in_.count();
-    for (std::size_t i = 0; i < diagnostics && in_.good(); ++i) {
-      const auto code = code_named(in_.text());
-      if (!code) return std::nullopt;
-      Diagnostic one{.code = *code};
-      one.severity = static_cast<Severity>(std::min<std::uint64_t>(in_.number(), 2));
-      one.message = in_.text();
-      one.path = in_.text();
-      one.span = in_.span();
-      one.hint = in_.text();
-      if (in_.number() != 0) one.fix = read_fix();
-      kept.diagnostics.push_back(std::move(one));
-    }
-    if (!whole_.good() || !in_.good() || !in_.done() || !names_good_) return std::nullopt;
-    return kept;
+    diagnostics.push_back(std::move(one));
   }
+  return diagnostics;
+}
 
- private:
-  std::string name() {
-    const auto at = in_.number();
-    if (at < names_.size()) return names_[at];
-    names_good_ = false;
+/// False from damaged bytes.
+bool read_lineage(io::ByteReader& whole, BoundModel& model) {
+  std::vector<std::string_view> names(whole.count());
+  for (std::string_view& name : names) name = whole.view();
+  io::ByteReader in(whole.view());
+  bool good = true;
+  const auto name = [&]() -> std::string {
+    const auto at = in.number();
+    if (at < names.size()) return std::string(names[at]);
+    good = false;
     return {};
+  };
+  for (BoundColumn& column : model.columns) {
+    column.from.resize(in.count());
+    for (ColumnOrigin& origin : column.from) {
+      origin.from.asset = name();
+      origin.from.column = name();
+      const auto bits = in.number();
+      origin.kind = static_cast<ValueKind>(std::min<std::uint64_t>(bits / 2, 3));
+      origin.is_declared = bits % 2 != 0;
+    }
   }
-  Fix read_fix() {
-    Fix fix;
-    fix.span = in_.span();
-    fix.replacement = in_.text();
-    return fix;
+  model.rows.resize(in.count());
+  for (RowOrigin& origin : model.rows) {
+    origin.from.asset = name();
+    origin.from.column = name();
+    origin.role = static_cast<RowRole>(std::min<std::uint64_t>(in.number(), 3));
   }
-  io::ByteReader whole_;
-  std::vector<std::string> names_;
-  std::string text_;
-  io::ByteReader in_;
-  bool names_good_ = true;
-};
+  return good && in.good() && in.done() && whole.good() && whole.done();
+}
+
+std::optional<KeptModel> decode(std::string_view bytes, bool with_lineage) {
+  KeptModel kept;
+  io::ByteReader in(bytes);
+  kept.model.columns.resize(in.count());
+  for (BoundColumn& column : kept.model.columns) {
+    column.name = in.text();
+    column.type = in.text();
+  }
+  auto diagnostics = read_diagnostics(in);
+  if (!diagnostics || !in.good()) return std::nullopt;
+  kept.diagnostics = std::move(*diagnostics);
+  if (with_lineage && !read_lineage(in, kept.model)) return std::nullopt;
+  return kept;
+}
 
 }  // namespace
 
@@ -148,10 +164,10 @@ BoundCache::BoundCache(std::string file) : file_(std::move(file)) {
   if (!in.good()) entries_.clear();
 }
 
-std::optional<KeptModel> BoundCache::find(const std::string& key) {
+std::optional<KeptModel> BoundCache::find(const std::string& key, bool with_lineage) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return std::nullopt;
-  auto kept = Decoder(found->second).run();
+  auto kept = decode(found->second, with_lineage);
   if (kept) touched_.insert(key);
   return kept;
 }
@@ -167,7 +183,10 @@ std::optional<Columns> BoundCache::columns(const std::string& key) {
   if (found == entries_.end()) return std::nullopt;
   io::ByteReader in(found->second);
   Columns columns(in.count());
-  for (duck::Column& column : columns) column = {in.text(), in.text()};
+  for (duck::Column& column : columns) {
+    column.name = in.text();
+    column.type = in.text();
+  }
   if (!in.good() || !in.done()) return std::nullopt;
   touched_.insert(key);
   return columns;

@@ -24,8 +24,8 @@ class BoundCache {
   /// Reads `file`; a missing, damaged or older one is an empty cache. Empty: memory only.
   explicit BoundCache(std::string file);
 
-  /// Decoded when asked for.
-  std::optional<KeptModel> find(const std::string& key);
+  /// Decoded when asked for; without lineage if that is not wanted.
+  std::optional<KeptModel> find(const std::string& key, bool with_lineage);
   void put(const std::string& key, const KeptModel& kept);
   /// Columns of files by their call and identity.
   std::optional<Columns> columns(const std::string& key);

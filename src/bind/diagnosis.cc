@@ -61,6 +61,12 @@ class Diagnosis {
   }
 
  private:
+  bool has_macros() const {
+    return !model_.macros.empty() ||
+           std::any_of(model_.script.statements.begin(), model_.script.statements.end(),
+                       [](const parse::Statement& one) { return one.kind == StatementKind::CreateTempMacro; });
+  }
+
   bool can_rebind() const {
     return statement_.kind == StatementKind::Result ||
            (!statement_.query.empty() &&
@@ -114,7 +120,14 @@ class Diagnosis {
   /// Says what is wrong and puts it out of the way. False if nothing further can be looked at.
   bool explain(const Attempt& now) {
     const Refusal& refusal = *now.refusal;
-    const auto named = now.place ? text_.name_at(now.place->begin) : std::nullopt;
+    auto named = now.place ? text_.name_at(now.place->begin) : std::nullopt;
+    // DuckDB counts the place of a fault within a macro's body from the statement that made the macro.
+    const bool is_elsewhere = !refusal.name.empty() && (!named || !text::same_word(named->parts.back(), refusal.name));
+    if (is_elsewhere && has_macros()) {
+      report(refusal.subtype == "COLUMN_NOT_FOUND" ? Code::W2101 : Code::W2106, text_.start(),
+             "within a macro: " + first_line(refusal.message), {});
+      return false;
+    }
     if (refusal.subtype == "MISSING_ENTRY") return explain_entry(refusal, now, named);
     if (refusal.subtype == "NO_MATCHING_FUNCTION") return explain_types(refusal, now, named);
     if (!now.place) return explain_unplaced(now);
@@ -199,7 +212,7 @@ class Diagnosis {
 
   const Reference* reference_of(const Input& input) const {
     for (const Reference& reference : model_.references)
-      if (reference.asset.key() == input.name) return &reference;
+      if (reference.asset.key() == input.key) return &reference;
     return nullptr;
   }
 
@@ -232,9 +245,9 @@ class Diagnosis {
     const std::string table = fmt::format("_weir_missing_{}", input);
     if (auto made = connection_.execute(create_stand_in(table, columns)); !made) failure_ = made.error();
     Places places = places_;
-    places.tables[binding_.inputs[input].name] = table;
+    places.tables[binding_.inputs[input].key] = table;
     for (auto& [at, file] : places.files)
-      if (file.second == binding_.inputs[input].name || file.second == table) file.second = table;
+      if (file.second == binding_.inputs[input].table || file.second == table) file.second = table;
     return places;
   }
 

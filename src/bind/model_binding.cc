@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bind/lineage.h"
+#include "io/hash.h"
 #include "parse/functions.h"
 #include "project/partition_macro.h"
 #include "text/lexer.h"
@@ -78,7 +79,7 @@ void see_through(QueryLineage& lineage, const TemporaryTables& tables) {
 /// The engine names a table as its stand-in is named.
 AssetColumn asset_column(const ModelBinding& binding, const TableColumn& column) {
   for (const Input& input : binding.inputs)
-    if (input.name == column.table) return {input.uri, column.column};
+    if (input.table == column.table) return {input.uri, column.column};
   return {column.table, column.column};
 }
 
@@ -172,6 +173,25 @@ Refusal refusal_of(const duck::Failure& failure) {
   return refusal;
 }
 
+/// Makes what comes from libraries before statement `index`. False if the engine refused it.
+duck::Outcome<bool> make_macros(duck::Connection& connection, ModelBinding& binding, std::size_t index) {
+  for (const SetupStatement& one : macros_for_binding(*binding.model, index, binding.places)) {
+    const bool is_table = one.statement != nullptr && one.statement->kind == StatementKind::CreateTempTable;
+    const duck::Sql sql = is_table ? without_data(one.sql, *one.statement) : one.sql.sql();
+    const auto done = connection.execute(sql);
+    if (done) continue;
+    if (done.error().type == duck::FailureType::Interrupt) return tl::unexpected(done.error());
+    Diagnostic found{.code = Code::W2106, .message = first_line(done.error().message)};
+    found.path = one.sql.path().empty() ? binding.model->source->path : one.sql.path();
+    if (done.error().position)
+      if (const auto place = one.sql.source_of(*done.error().position)) found.span = *place;
+    binding.found.push_back(std::move(found));
+    binding.bound.state = BoundModel::State::Failed;
+    return false;
+  }
+  return true;
+}
+
 /// Runs one statement of setup. False if it was refused.
 duck::Outcome<bool> run_setup(duck::Connection& connection, ModelBinding& binding, std::size_t index,
                               TemporaryTables& temporary) {
@@ -213,8 +233,23 @@ duck::Outcome<bool> run_setup(duck::Connection& connection, ModelBinding& bindin
 
 }  // namespace
 
+std::string shape_of(const Columns& columns) {
+  std::string text;
+  for (const duck::Column& column : columns) text += column.name + '\0' + column.type + '\0';
+  return io::xxh3_hex(text);
+}
+
+const Input& add_input(ModelBinding& binding, std::string key, std::string uri, SharedColumns columns) {
+  std::string table = "_weir_" + shape_of(*columns);
+  const auto is_taken = [&](const Input& one) { return one.table == table; };
+  while (std::any_of(binding.inputs.begin(), binding.inputs.end(), is_taken)) table += '\'';
+  binding.places.tables[key] = table;
+  binding.inputs.push_back({std::move(key), std::move(table), std::move(uri), std::move(columns)});
+  return binding.inputs.back();
+}
+
 bool has_setup(const Model& model) {
-  if (!partition_macros(model).empty()) return true;
+  if (!model.macros.empty() || !partition_macros(model).empty()) return true;
   return std::any_of(model.script.statements.begin(), model.script.statements.end() - 1,
                      [](const parse::Statement& one) {
                        return one.kind != StatementKind::Attach && one.kind != StatementKind::Use &&
@@ -257,10 +292,11 @@ duck::Outcome<void> bind_with_setup(StandIns& stand_ins, ModelBinding& binding) 
   if (auto made = make_partition_macros(*connection, *binding.model); !made) return made;
   TemporaryTables temporary;
   const std::size_t last = binding.model->script.statements.size() - 1;
-  for (std::size_t i = 0; i < last; ++i) {
-    const auto ran = run_setup(*connection, binding, i, temporary);
-    if (!ran) return tl::unexpected(ran.error());
-    if (!*ran) return {};
+  for (std::size_t i = 0; i <= last; ++i) {
+    auto goes_on = make_macros(*connection, binding, i);
+    if (goes_on && *goes_on && i < last) goes_on = run_setup(*connection, binding, i, temporary);
+    if (!goes_on) return tl::unexpected(goes_on.error());
+    if (!*goes_on) return {};
   }
   const std::string query = text_for_binding(*binding.model, last, binding.places).text();
   auto answers = bind_queries(*connection, {query});
@@ -273,10 +309,13 @@ duck::Outcome<duck::Connection> connection_for(StandIns& stand_ins, const ModelB
   auto connection = stand_ins.connect();
   if (!connection) return connection;
   if (auto made = make_partition_macros(*connection, *binding.model); !made) return tl::unexpected(made.error());
-  for (std::size_t i = 0; i < binding.refused_statement; ++i) {
+  for (std::size_t i = 0; i <= binding.refused_statement; ++i) {
+    // They ran before.
+    for (const SetupStatement& one : macros_for_binding(*binding.model, i, binding.places))
+      (void)connection->execute(one.sql.sql());
+    if (i == binding.refused_statement) break;
     const parse::Spliced sql = text_for_binding(*binding.model, i, binding.places);
     if (sql.text().empty()) continue;
-    // It ran before.
     (void)connection->execute(without_data(sql, binding.model->script.statements[i]));
   }
   return connection;

@@ -15,8 +15,10 @@ namespace weir::bind {
 
 /// An asset or file that a model reads, with the columns known for it.
 struct Input {
-  /// Name of its stand-in: Asset::key(), or "file:…".
-  std::string name;
+  /// Asset::key(), or "file:…".
+  std::string key;
+  /// Name of its stand-in, its own within the model.
+  std::string table;
   /// Of the asset in lineage.
   std::string uri;
   SharedColumns columns;
@@ -37,6 +39,13 @@ struct ModelBinding {
   /// What was found depends on captures or on something that may change by itself: not to be kept.
   bool is_fleeting = false;
 };
+
+/// Adds an input and chooses its stand-in: one a shape, however many assets have it, so that a project of many like
+/// tables needs few (making one costs as much as binding a small query).
+const Input& add_input(ModelBinding& binding, std::string key, std::string uri, SharedColumns columns);
+
+/// Hash of names and types in order, remembered for columns that live as long as the process needs them.
+std::string shape_of(const Columns& columns);
 
 /// True if statements must run before the result query, so that it needs a connection of its own.
 bool has_setup(const Model& model);

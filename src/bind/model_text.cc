@@ -122,6 +122,14 @@ std::optional<Span> at_clause(std::string_view source, const std::vector<text::T
   return std::nullopt;
 }
 
+WhereToRead where_to_read(const Places& places) {
+  return [&places](const Reference& reference) {
+    const std::string key = reference.asset.key();
+    const auto named = places.tables.find(key);
+    return duck::quote_identifier(named == places.tables.end() ? key : named->second);
+  };
+}
+
 }  // namespace
 
 std::vector<FileCall> file_calls(const Model& model, std::size_t statement) {
@@ -153,12 +161,12 @@ parse::Spliced text_for_binding(const Model& model, std::size_t index, const Pla
     if (!tokens) tokens = tokens_of(model.source->text, statement.span);
     if (const auto clause = at_clause(model.source->text, *tokens, reference.span)) more.push_back({*clause, " "});
   }
-  const auto where = [&places](const Reference& reference) {
-    const std::string key = reference.asset.key();
-    const auto named = places.tables.find(key);
-    return duck::quote_identifier(named == places.tables.end() ? key : named->second);
-  };
-  return splice_statement(model, index, where, sample_partition(model), {}, std::move(more));
+  return splice_statement(model, index, where_to_read(places), sample_partition(model), {}, std::move(more));
+}
+
+std::vector<SetupStatement> macros_for_binding(const Model& model, std::size_t index, const Places& places) {
+  if (model.macros.empty()) return {};
+  return macros_before(model, index, where_to_read(places), sample_partition(model));
 }
 
 std::uint32_t query_offset(const parse::Spliced& sql, const parse::Statement& statement) {

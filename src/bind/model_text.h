@@ -8,6 +8,7 @@
 
 #include "parse/splice.h"
 #include "project/model.h"
+#include "project/setup.h"
 
 namespace weir::bind {
 
@@ -22,7 +23,7 @@ struct FileCall {
   /// Names and globs, where constant.
   std::vector<std::string> files;
   bool is_remote = false;
-  /// "file:orders.csv": the name of its stand-in and of the asset in lineage.
+  /// "file:orders.csv": the asset in lineage.
   std::string asset;
 };
 
@@ -41,6 +42,9 @@ struct Places {
 
 /// Statement `index` with everything in place.
 parse::Spliced text_for_binding(const Model& model, std::size_t index, const Places& places);
+
+/// What a model takes from macro libraries to run before statement `index`.
+std::vector<SetupStatement> macros_for_binding(const Model& model, std::size_t index, const Places& places);
 
 /// Where the query of a CREATE TEMP … AS begins in the spliced text; 0 for a result.
 std::uint32_t query_offset(const parse::Spliced& sql, const parse::Statement& statement);

@@ -31,10 +31,8 @@ std::vector<std::string> StandIns::ensure(const std::vector<std::pair<std::strin
   std::vector<const std::pair<std::string, SharedColumns>*> wanted;
   duck::Sql all("BEGIN TRANSACTION;\n");
   for (const auto& table : tables) {
-    const auto known = made_.find(table.first);
-    if (known != made_.end() && (known->second == table.second || *known->second == *table.second)) continue;
+    if (!made_.insert(table.first).second) continue;
     wanted.push_back(&table);
-    made_[table.first] = table.second;
     all += duck::Sql("{};\n", create_stand_in(table.first, *table.second));
   }
   if (wanted.empty()) return {};

@@ -2,8 +2,8 @@
 // engine itself, and nothing is read. Tables, not views: DuckDB would look through a view, and lineage stops at assets.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,15 +25,15 @@ class StandIns {
   /// A connection of its own, for a model whose setup makes temporary objects.
   duck::Outcome<duck::Connection> connect();
 
-  /// Makes the tables that are not there yet, or not with these columns, in one transaction. Returns the names of those
-  /// that the engine refuses (a type that it does not know).
+  /// Makes the tables that are not there yet, in one transaction. Returns the names of those that the engine refuses (a
+  /// type that it does not know). Requires: one name, one list of columns.
   std::vector<std::string> ensure(const std::vector<std::pair<std::string, SharedColumns>>& tables);
 
  private:
   StandIns() = default;
   std::shared_ptr<duck::Database> database_;
   std::unique_ptr<duck::Connection> connection_;
-  std::map<std::string, SharedColumns> made_;
+  std::set<std::string> made_;
 };
 
 /// The statement that makes a stand-in.

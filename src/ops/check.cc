@@ -15,9 +15,10 @@ void note_missing_sources(const BoundGraph& bound, const Project& project, bool 
       if (bound.graph.producer(reference.asset) != nullptr || project.broken.contains(key)) continue;
       const bool is_known = bound.bound.assets.contains(key);
       if (offline ? is_known : !bound.missing_sources.contains(key)) continue;
+      const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
       Diagnostic missing{.code = offline ? Code::W2123 : Code::W2015,
                          .severity = Severity::Warning,
-                         .path = model.source->path,
+                         .path = source.path,
                          .span = reference.span};
       if (offline) {
         missing.message = "the columns of " + reference.asset.uri() + " are not known without asking its lake";
@@ -32,12 +33,8 @@ void note_missing_sources(const BoundGraph& bound, const Project& project, bool 
 
 std::string cache_file(const Project& project) { return project.config.root + "/.weir/cache/bound"; }
 
-}  // namespace
-
-Result<BoundGraph> bind_project(Workspace& workspace, const CheckRequest& request, const std::atomic<bool>* cancelled,
-                                const std::set<std::string>* only) {
-  WEIR_TRY(const Project* project, workspace.project());
-  WEIR_TRY(Graph graph, Graph::link(project->models));
+Result<BoundGraph> bind_graph(Workspace& workspace, const Project* project, Graph graph, const CheckRequest& request,
+                              const std::atomic<bool>* cancelled, const std::set<std::string>* only) {
   BoundGraph result{std::move(graph), {}, {}};
   bind::Surroundings surroundings;
   Diagnostics failed;
@@ -54,11 +51,20 @@ Result<BoundGraph> bind_project(Workspace& workspace, const CheckRequest& reques
     failed = captured.error();
     return {};
   };
-  bind::Binder binder({.cache_file = cache_file(*project)});
+  bind::Binder binder({.cache_file = cache_file(*project), .lineage = request.lineage});
   WEIR_TRY(result.bound, binder.bind(*project, result.graph, surroundings, cancelled, only));
   if (!failed.empty()) return fail(std::move(failed));
   binder.save();
   return result;
+}
+
+}  // namespace
+
+Result<BoundGraph> bind_project(Workspace& workspace, const CheckRequest& request, const std::atomic<bool>* cancelled,
+                                const std::set<std::string>* only) {
+  WEIR_TRY(const Project* project, workspace.project());
+  WEIR_TRY(Graph graph, Graph::link(project->models));
+  return bind_graph(workspace, project, std::move(graph), request, cancelled, only);
 }
 
 Result<Checked> check(Workspace& workspace, const CheckRequest& request, const std::atomic<bool>* cancelled) {
@@ -70,7 +76,10 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
   if (!linked) {
     for (const Diagnostic& one : linked.error()) checked.diagnostics.push_back(one);
   } else {
-    WEIR_TRY(const BoundGraph bound, bind_project(workspace, request, cancelled));
+    CheckRequest without_lineage = request;
+    without_lineage.lineage = false;
+    WEIR_TRY(const BoundGraph bound,
+             bind_graph(workspace, project, std::move(*linked), without_lineage, cancelled, nullptr));
     for (const Diagnostic& one : bound.bound.diagnostics) checked.diagnostics.push_back(one);
     note_missing_sources(bound, *project, request.offline, checked.diagnostics);
     for (std::size_t i = 0; i < bound.bound.models.size(); ++i)

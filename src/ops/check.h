@@ -14,6 +14,8 @@ namespace weir::ops {
 struct CheckRequest {
   /// Look at no lake: sources have the columns that were captured last.
   bool offline = false;
+  /// bind_project gives the lineage of columns, which check itself does not need.
+  bool lineage = true;
 };
 
 struct Checked {

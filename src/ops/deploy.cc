@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "metric/table_path.h"
-#include "ops/list.h"
+#include "ops/check.h"
 #include "plan/fingerprint.h"
 
 namespace weir::ops {
@@ -102,10 +102,11 @@ state::Deployment begun(const std::string& environment, const std::string& comma
 }  // namespace
 
 Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
-  WEIR_TRY(const Diagnostics found, check(workspace));
+  WEIR_TRY(const Checked checked, check(workspace));
   Diagnostics errors;
   Deployed deployed;
-  for (const Diagnostic& one : found) (one.severity == Severity::Error ? errors : deployed.warnings).push_back(one);
+  for (const Diagnostic& one : checked.diagnostics)
+    (one.severity == Severity::Error ? errors : deployed.warnings).push_back(one);
   if (!errors.empty()) return fail(std::move(errors));
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(state::Store * store, workspace.store());

@@ -60,7 +60,7 @@ std::set<std::string> with_producers(const Graph& graph, const std::set<std::str
 Result<void> judge(Workspace& workspace, const Graph& graph, const std::set<std::string>& models,
                    const std::atomic<bool>& stop) {
   const std::set<std::string> needed = with_producers(graph, models);
-  WEIR_TRY(const BoundGraph bound, bind_project(workspace, {}, &stop, &needed));
+  WEIR_TRY(const BoundGraph bound, bind_project(workspace, {.lineage = false}, &stop, &needed));
   std::set<std::string> files;
   for (const Model& model : graph.models())
     if (models.contains(model.path)) files.insert(model.source->path);
