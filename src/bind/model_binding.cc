@@ -109,7 +109,8 @@ void take_description(duck::Connection& connection, ModelBinding& binding, const
   take_lineage(binding, std::move(lineage));
 }
 
-/// A function that the model may call, but that checking does not have: of an extension, or a macro that lies in a lake.
+/// A function that the model may call, but that checking does not have: of an extension, or a macro that lies in a
+/// lake.
 bool is_elsewhere(const ModelBinding& binding, const Refusal& refusal) {
   if (refusal.subtype != "MISSING_ENTRY" || refusal.entry.find("Function") == std::string::npos) return false;
   const std::string name = text::lower(refusal.name);
@@ -126,7 +127,8 @@ bool is_elsewhere(const ModelBinding& binding, const Refusal& refusal) {
 void take_refusal(ModelBinding& binding, std::size_t statement, Refusal refusal) {
   if (is_elsewhere(binding, refusal)) {
     binding.bound.state = BoundModel::State::Opaque;
-    binding.bound.opaque_because = "`" + refusal.name + "` comes from a lake or an extension, which checking does not load";
+    binding.bound.opaque_because =
+        "`" + refusal.name + "` comes from a lake or an extension, which checking does not load";
     return;
   }
   binding.refusal = std::move(refusal);

@@ -80,9 +80,10 @@ class Declarations {
       if (column(name) != nullptr || is_added(name)) continue;
       all_there = false;
       const Span span = place_of(test.span, name);
-      suggest(report_test(test, Code::W2130, span,
-                          fmt::format("the test {} is of a column `{}` that the query does not return", test.name, name)),
-              name, names_of(columns_), span);
+      suggest(
+          report_test(test, Code::W2130, span,
+                      fmt::format("the test {} is of a column `{}` that the query does not return", test.name, name)),
+          name, names_of(columns_), span);
     }
     const bool is_query = test.kind == TestKind::Custom || test.kind == TestKind::Sql;
     if (!test.where.empty() && !is_query) check_predicate(test, test.where);
@@ -154,7 +155,8 @@ class Declarations {
         span = token ? token->span : Span{byte, byte + 1};
       }
     }
-    report_test(test, Code::W2132, span, fmt::format("the test {} cannot be bound: {}", test.name, first_line(failure->message)));
+    report_test(test, Code::W2132, span,
+                fmt::format("the test {} cannot be bound: {}", test.name, first_line(failure->message)));
   }
 
   void check_predicate(const Test& test, const std::string& text) {

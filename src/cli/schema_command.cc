@@ -49,9 +49,9 @@ Exit print_diff(ops::Workspace& workspace, const std::vector<std::string>& words
       if (!change.after.empty()) one["after"] = change.after;
       changes.push_back(std::move(one));
     }
-    streams.out << nlohmann::json{{"asset", diff->asset}, {"from", diff->from}, {"to", diff->to}, {"changes", changes}}
-                       .dump(2)
-                << "\n";
+    streams.out
+        << nlohmann::json{{"asset", diff->asset}, {"from", diff->from}, {"to", diff->to}, {"changes", changes}}.dump(2)
+        << "\n";
     return Exit::Done;
   }
   if (diff->changes.empty()) {

@@ -42,8 +42,7 @@ Result<std::vector<SchemaVersion>> schema_versions(Workspace& workspace, const s
   WEIR_TRY(const Asset asset, workspace.asset_named(name));
   WEIR_TRY(const Config* config, workspace.config());
   std::vector<state::SchemaRecord> records;
-  const bool has_state =
-      config->state.kind == DatabaseLocation::Kind::Postgres || io::exists(config->state.target);
+  const bool has_state = config->state.kind == DatabaseLocation::Kind::Postgres || io::exists(config->state.target);
   if (has_state) {
     WEIR_TRY(state::Store * store, workspace.store());
     WEIR_TRY(records, store->schemas(kEnvironment, asset.key()));

@@ -105,7 +105,8 @@ TEST_F(Unusual, CorrelatedSubqueriesAndLateralAliases) {
 }
 
 TEST_F(Unusual, StarsWithChanges) {
-  EXPECT_EQ(bound_columns("SELECT * EXCLUDE (st, l, max, s) REPLACE (v::INTEGER AS v) FROM t"), "id INTEGER, v INTEGER");
+  EXPECT_EQ(bound_columns("SELECT * EXCLUDE (st, l, max, s) REPLACE (v::INTEGER AS v) FROM t"),
+            "id INTEGER, v INTEGER");
   EXPECT_EQ(bound_columns("SELECT * RENAME (w AS x) FROM u"), "id INTEGER, x DOUBLE");
   EXPECT_EQ(bound_columns("SELECT COLUMNS('^(id|v)$') FROM t"), "id INTEGER, v DOUBLE");
 }

@@ -232,7 +232,8 @@ TEST_F(Binding, DeclaredLineageFromAColumnThatIsNotThereIsAContractWarning) {
       "-- materialize ducklake://main/a\n-- column total <- ducklake://main/orders.amuont\n"
       "SELECT sum(amount) AS total FROM orders");
   bind();
-  EXPECT_TRUE(said().at(0).starts_with("W2111 models/a.sql:2:43 ") || said().at(1).starts_with("W2111 models/a.sql:2:43 "))
+  EXPECT_TRUE(said().at(0).starts_with("W2111 models/a.sql:2:43 ") ||
+              said().at(1).starts_with("W2111 models/a.sql:2:43 "))
       << said().at(0);
 }
 
@@ -246,8 +247,8 @@ TEST_F(Binding, CancellingStopsIt) {
 }
 
 TEST_F(Binding, ExpressionsAreBoundOverTheColumnsOfATable) {
-  const auto bound = binder_->bind_expressions({{"a", "INTEGER"}, {"b", "VARCHAR"}},
-                                               {"sum(a)", "a + 1", "nope + 1", "a > 1", "row_number() OVER (ORDER BY b)"});
+  const auto bound = binder_->bind_expressions(
+      {{"a", "INTEGER"}, {"b", "VARCHAR"}}, {"sum(a)", "a + 1", "nope + 1", "a > 1", "row_number() OVER (ORDER BY b)"});
   ASSERT_TRUE(bound.has_value());
   EXPECT_TRUE((*bound)[0].has_aggregate);
   EXPECT_EQ((*bound)[0].type, "HUGEINT");

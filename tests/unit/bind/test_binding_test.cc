@@ -47,8 +47,9 @@ TEST_F(BindingTests, ARelationshipToAColumnThatIsNotThere) {
 TEST_F(BindingTests, ARelationshipBetweenTypes) {
   const Lines lines = of("-- data_test relationships id -> ducklake://main/customers.id");
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_TRUE(lines[0].starts_with("W2113 models/a.sql:2:60 `id` is INTEGER and ducklake://main/main.customers.id is "
-                                   "BIGINT: the types differ"))
+  EXPECT_TRUE(
+      lines[0].starts_with("W2113 models/a.sql:2:60 `id` is INTEGER and ducklake://main/main.customers.id is "
+                           "BIGINT: the types differ"))
       << lines[0];
 }
 
