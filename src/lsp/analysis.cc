@@ -1,13 +1,11 @@
 #include "lsp/analysis.h"
 
 #include <algorithm>
+#include <set>
 
 #include "bind/binder.h"
 #include "io/files.h"
-#include "lsp/outline.h"
 #include "project/cache.h"
-#include "project/header.h"
-#include "project/piece.h"
 #include "text/lexer.h"
 #include "text/render.h"
 
@@ -128,24 +126,26 @@ class Analyst {
 
   bind::Surroundings surroundings(const Snapshot&) const { return {}; }
 
-  static void add_macros(Snapshot& made) {
-    for (const auto& source : made.project.sources) {
-      if (source->text.find("macros") == std::string::npos) continue;
-      const HeaderRegion header = find_header(source->text);
-      const auto is_library = [&](const HeaderRegion::Comment& comment) {
-        return Piece(source->text, comment.text).trimmed().view() == "macros";
-      };
-      if (std::none_of(header.comments.begin(), header.comments.end(), is_library)) continue;
-      const std::string sql = blank_header(source->text, header);
-      const Outline outline(sql, text::lex(sql));
-      for (const OutlinedStatement& one : outline.statements()) {
-        if (!one.is_macro || one.created.empty()) continue;
-        KnownMacro macro{.name = text::lower(one.created), .file = source->path, .name_span = one.created_span};
-        macro.definition = sql.substr(one.span.begin, one.span.size());
-        macro.is_table = one.is_table_macro;
-        made.macros.try_emplace(macro.name, std::move(macro));
+  // A library that is wrong now keeps the macros that it last had.
+  void add_macros(Snapshot& made) const {
+    std::set<std::string> files;
+    for (const MacroLibrary& library : made.project.libraries) {
+      files.insert(library.source->path);
+      for (const MacroLibrary::Macro& one : library.macros) {
+        const Span whole = library.script.statements[one.statement].span;
+        made.macros.try_emplace(one.name,
+                                KnownMacro{.name = one.name,
+                                           .library = library.path,
+                                           .file = library.source->path,
+                                           .name_span = one.name_span,
+                                           .definition = library.source->text.substr(whole.begin, whole.size()),
+                                           .is_table = one.is_table});
       }
     }
+    if (last_ == nullptr) return;
+    for (const auto& [name, macro] : last_->macros)
+      if (!files.contains(macro.file) && made.project.source(macro.file) != nullptr)
+        made.macros.try_emplace(name, macro);
   }
 
   static void add_assets(const Model& model, Snapshot& made) {

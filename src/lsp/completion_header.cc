@@ -1,5 +1,6 @@
 // Completion in headers. Keywords, options and values come from the tables that the header's reader uses.
 #include <algorithm>
+#include <map>
 
 #include "lsp/completion.h"
 #include "lsp/json.h"
@@ -201,14 +202,10 @@ class LineCompletion {
   }
 
   void add_libraries(Items& items) const {
-    std::vector<std::string> files;
-    for (const auto& [name, macro] : reading_.snapshot().macros) files.push_back(macro.file);
-    for (const std::string& file : files) {
-      std::string path = file.substr(0, file.size() - 4);
-      for (const std::string& root : reading_.snapshot().project.config.models)
-        if (path.starts_with(root + "/")) path.erase(0, root.size() + 1);
-      items.add({.label = path, .kind = ItemKind::Module, .detail = "macros", .group = 1});
-    }
+    std::map<std::string, std::string> libraries;
+    for (const auto& [name, macro] : reading_.snapshot().macros) libraries[macro.library] += "- `" + name + "`\n";
+    for (const auto& [path, macros] : libraries)
+      items.add({.label = path, .kind = ItemKind::Module, .detail = "macros", .documentation = macros, .group = 1});
   }
 
   void add_custom_tests(Items& items) const {

@@ -171,7 +171,7 @@ class SqlCompletion {
       if (macro.is_table != as_tables) continue;
       items.add({.label = name,
                  .kind = ItemKind::Function,
-                 .detail = "macro of " + macro.file,
+                 .detail = "macro of " + macro.library,
                  .documentation = "```sql\n" + macro.definition + "\n```",
                  .group = as_tables ? 4 : 3});
     }

@@ -1,9 +1,11 @@
 // Go to definition and find references.
 #include <map>
+#include <memory>
 
 #include "lsp/features.h"
 #include "lsp/json.h"
 #include "lsp/places.h"
+#include "lsp/unit_tests.h"
 
 namespace weir::lsp {
 namespace {
@@ -14,15 +16,18 @@ class Locations {
   explicit Locations(const Session& session) : session_(session) {}
 
   Json of(const std::string& path, Span span) {
-    const Source* source = session_.snapshot->project.source(path);
-    const std::string_view text = source != nullptr ? std::string_view(source->text) : std::string_view();
-    const auto positions = positions_.try_emplace(path, text, session_.encoding).first;
-    return location(session_.uri_of(path), positions->second.range(span));
+    auto file = files_.find(path);
+    if (file == files_.end()) {
+      const auto& text = texts_.emplace_back(std::make_unique<std::string>(text_of_file(session_, path)));
+      file = files_.emplace(path, Positions(*text, session_.encoding)).first;
+    }
+    return location(session_.uri_of(path), file->second.range(span));
   }
 
  private:
   const Session& session_;
-  std::map<std::string, Positions> positions_;
+  std::vector<std::unique_ptr<std::string>> texts_;
+  std::map<std::string, Positions> files_;
 };
 
 }  // namespace
@@ -56,7 +61,7 @@ Answer references(const Session& session, const Json& params) {
     return false;
   };
   const bool with_declaration = context.value("includeDeclaration", true);
-  for (const Naming& one : namings_of(*thing, reading, session.encoding))
+  for (const Naming& one : namings_of(*thing, reading, session))
     if (with_declaration || !is_definition(one)) found.push_back(locations.of(one.path, one.span));
   return found;
 }

@@ -130,7 +130,7 @@ std::string about(const Thing& thing, const Reading& reading) {
       return {};
     case ThingKind::Macro:
       if (const KnownMacro* macro = snapshot.macro(thing.name))
-        return fenced(macro->definition) + "\nof `" + macro->file + "`\n";
+        return fenced(macro->definition) + "\nof the library `" + macro->library + "`\n";
       return {};
     case ThingKind::Metric:
       for (const Metric& metric : reading.declared().metrics)
@@ -144,7 +144,12 @@ std::string about(const Thing& thing, const Reading& reading) {
       return {};
     case ThingKind::Token:
       return "`" + thing.name + "` becomes a text literal when the model runs: the slice that is computed\n";
-    case ThingKind::Library:
+    case ThingKind::Library: {
+      std::string macros;
+      for (const auto& [name, macro] : snapshot.macros)
+        if (macro.library == thing.name) macros += "\n- `" + name + "`";
+      return macros.empty() ? macros : "the library `" + thing.name + "`\n" + macros + "\n";
+    }
     case ThingKind::CustomTest:
       return {};
   }

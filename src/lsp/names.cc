@@ -44,6 +44,8 @@ Names::Names(const View& view, const Outline& outline, const Snapshot& snapshot)
 
 std::optional<Asset> Names::asset_of(const std::vector<std::string>& parts) const {
   if (parts.empty() || parts.size() > 3) return std::nullopt;
+  if (parts.size() == 2 && (text::same_word(parts[0], "_wm_target") || text::same_word(parts[0], "weir_target")))
+    return target_named(parts[1]);
   const auto alias = aliases_.find(text::lower(parts.front()));
   if (parts.size() > 1 && alias != aliases_.end()) {
     Asset asset = alias->second;
@@ -61,6 +63,13 @@ std::optional<Asset> Names::asset_of(const std::vector<std::string>& parts) cons
   near.schema = own_schema_;
   const KnownAsset* known = snapshot_.asset(near);
   return known != nullptr && !known->producer.empty() ? near : asset;
+}
+
+// Custom tests read the table of the model that names them under this schema.
+std::optional<Asset> Names::target_named(const std::string& table) const {
+  for (const auto& [key, known] : snapshot_.assets)
+    if (!known.producer.empty() && text::same_word(known.asset.name, table)) return known.asset;
+  return std::nullopt;
 }
 
 std::optional<std::string> Names::spelling(const Asset& asset) const {

@@ -25,6 +25,8 @@ class Names {
   const std::map<std::string, Asset>& aliases() const { return aliases_; }
 
  private:
+  std::optional<Asset> target_named(const std::string& table) const;
+
   const Snapshot& snapshot_;
   std::string default_lake_;
   std::string own_schema_ = "main";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lsp/unit_tests.h"
+
 namespace weir::lsp {
 namespace {
 
@@ -130,7 +132,7 @@ std::vector<FilePlace> definition_of(const Thing& thing, const Reading& reading,
   }
 }
 
-std::vector<Naming> namings_of(const Thing& thing, const Reading& reading, Encoding encoding) {
+std::vector<Naming> namings_of(const Thing& thing, const Reading& reading, const Session& session) {
   std::vector<Naming> found;
   std::vector<std::string> words{short_name(thing)};
   if (thing.asset && (thing.kind == ThingKind::Asset || thing.kind == ThingKind::Model)) {
@@ -138,6 +140,7 @@ std::vector<Naming> namings_of(const Thing& thing, const Reading& reading, Encod
     if (const Model* model = reading.snapshot().producer(*thing.asset)) {
       const std::string last = model->path.substr(model->path.rfind('/') + 1);
       if (!text::same_word(last, words.front())) words.push_back(last);
+      found = unit_test_namings(session, *model, *thing.asset);
     }
   }
   const std::string& path = reading.view().path();
@@ -151,7 +154,7 @@ std::vector<Naming> namings_of(const Thing& thing, const Reading& reading, Encod
       if (std::none_of(words.begin(), words.end(),
                        [&text](const std::string& word) { return text.find(text::lower(word)) != std::string::npos; }))
         continue;
-      const View view(source->text, source->path, encoding);
+      const View view(source->text, source->path, session.encoding);
       add_namings(thing, path, words, Reading(view, reading.snapshot()), found);
     }
   const auto order = [](const Naming& a, const Naming& b) {

@@ -30,8 +30,8 @@ struct Naming {
   ThingKind kind = ThingKind::Asset;
 };
 
-/// Every naming in the files of the project, by file and place. A table whose own name qualifies columns is named there
-/// too; its aliases are names of their own.
-std::vector<Naming> namings_of(const Thing& thing, const Reading& reading, Encoding encoding);
+/// Every naming in the files of the project, unit tests among them, by file and place. A table whose own name qualifies
+/// columns is named there too; its aliases are names of their own.
+std::vector<Naming> namings_of(const Thing& thing, const Reading& reading, const Session& session);
 
 }  // namespace weir::lsp

@@ -11,6 +11,7 @@
 #include "lsp/features.h"
 #include "lsp/json.h"
 #include "lsp/places.h"
+#include "lsp/unit_tests.h"
 
 namespace weir::lsp {
 namespace {
@@ -89,12 +90,11 @@ Answer rename(const Session& session, const Json& params) {
   if (!renaming) return tl::unexpected(renaming.error());
   if (auto refusal = judge_name(session, *renaming, name)) return tl::unexpected(*std::move(refusal));
   std::map<std::string, Json> edits;
-  for (const Naming& place : namings_of(renaming->thing, reading, session.encoding)) {
+  for (const Naming& place : namings_of(renaming->thing, reading, session)) {
     // Where the file stays, its path stays too.
     if (place.kind == ThingKind::Model && !renaming->moves_file) continue;
-    const Source* source = session.snapshot->project.source(place.path);
-    if (source == nullptr) continue;
-    const Positions positions(source->text, session.encoding);
+    const std::string text = text_of_file(session, place.path);
+    const Positions positions(text, session.encoding);
     auto& list = edits.try_emplace(place.path, Json::array()).first->second;
     list.push_back(text_edit(positions.range(place.own), spelled_as(name, place)));
   }

@@ -28,6 +28,8 @@ struct KnownAsset {
 struct KnownMacro {
   /// Lower case.
   std::string name;
+  /// As `use` names it.
+  std::string library;
   /// The library's file, relative to the project, and the name's place in it.
   std::string file;
   Span name_span;

@@ -313,6 +313,8 @@ Diagnostic MacroIndex::unknown(const Use& use, const Source& source) const {
   const auto near = text::nearest(use.path, known);
   found.hint = near ? fmt::format("did you mean `{}`?", *near)
                     : "`use` takes the path of a file with `-- macros`, below its root and without .sql";
+  const bool is_path_alone = std::string_view(source.text).substr(use.span.begin, use.span.size()) == use.path;
+  if (near && is_path_alone) found.fix = Fix{use.span, *near};
   return found;
 }
 

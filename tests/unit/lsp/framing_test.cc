@@ -49,6 +49,9 @@ TEST(Framing, BytesWithoutLinesDoNotFillTheMemory) {
     EXPECT_FALSE(framing.next());
   }
   framing.feed("\n" + framed("{}"));
+  const auto said = framing.next();
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->kind, Frame::Kind::BadHeader);
   const auto frame = framing.next();
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->body, "{}");

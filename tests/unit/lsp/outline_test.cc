@@ -37,7 +37,7 @@ TEST(Outline, FromClausesOfEveryForm) {
   EXPECT_EQ(read("SELECT 1 FROM t: a, f(x) AS g, 'x.csv' AS h"), "a(t) (g) (h);");
   EXPECT_EQ(read("SELECT 1 FROM a AT (VERSION => 3) b, LATERAL (SELECT 1) c"), "a(b) (c);");
   EXPECT_EQ(read("PIVOT a ON x USING sum(y)"), "a(a);");
-  EXPECT_EQ(read("SELECT 1 FROM a UNION ALL BY NAME SELECT 2 FROM b EXCEPT SELECT 3 FROM c"), "a(a);b(b);c(c);");
+  EXPECT_EQ(read("SELECT 1 FROM a UNION ALL BY NAME SELECT 2 FROM b EXCEPT SELECT 3 FROM c"), "a(a); b(b); c(c);");
   EXPECT_EQ(read("CREATE TEMP TABLE t AS SELECT 1 FROM a"), "a(a);");
 }
 
