@@ -47,12 +47,13 @@ struct Binder::Body {
   BinderOptions options;
   BoundCache cache;
   std::unique_ptr<StandIns> engine;
-  bool is_whole = false;
   std::size_t asked = 0;
+
+  std::unique_ptr<const Config> config;
 
   Result<StandIns*> stand_ins() {
     if (engine == nullptr) {
-      WEIR_TRY(engine, StandIns::open());
+      WEIR_TRY(engine, StandIns::open(config.get()));
     }
     return engine.get();
   }
@@ -189,8 +190,9 @@ bool Walk::gather_files(ModelBinding& binding) {
       if (described.identity.empty()) binding.is_fleeting = true;
       if (described.columns == nullptr) {
         all_known = false;
-        Diagnostic found{.code = call.is_remote ? Code::W2122 : Code::W2121,
-                         .severity = call.is_remote ? Severity::Hint : Severity::Warning,
+        const bool is_for_the_run = call.is_remote || call.files.empty();
+        Diagnostic found{.code = is_for_the_run ? Code::W2122 : Code::W2121,
+                         .severity = is_for_the_run ? Severity::Hint : Severity::Warning,
                          .message = "the columns of this model are not known before it runs: " + described.because,
                          .path = model.source->path,
                          .span = call.span};
@@ -328,7 +330,7 @@ Result<void> Walk::ask_alone(ModelBinding& binding) {
     return {};
   }
   // What it attaches belongs to the instance, so it gets its own.
-  WEIR_TRY(const std::unique_ptr<StandIns> own, StandIns::open());
+  WEIR_TRY(const std::unique_ptr<StandIns> own, StandIns::open(body_.config.get()));
   std::vector<std::pair<std::string, SharedColumns>> tables;
   for (const Input& input : binding.inputs) tables.emplace_back(input.table, input.columns);
   (void)own->ensure(tables);
@@ -398,9 +400,11 @@ Binder::~Binder() = default;
 Result<Bound> Binder::bind(const Project& project, const Graph& graph, const Surroundings& surroundings,
                            const std::atomic<bool>* cancelled, const std::set<std::string>* only) {
   KnownAssets known(graph, project, surroundings);
-  body_->is_whole = only == nullptr;
   body_->asked = 0;
-  return Walk(*body_, known, cancelled, only).run();
+  if (body_->config == nullptr) body_->config = std::make_unique<Config>(project.config);
+  auto bound = Walk(*body_, known, cancelled, only).run();
+  if (bound && only == nullptr) body_->cache.keep_touched();
+  return bound;
 }
 
 Result<std::vector<BoundExpression>> Binder::bind_expressions(const Columns& columns,
@@ -413,7 +417,7 @@ Result<std::vector<BoundExpression>> Binder::bind_expressions(const Columns& col
 
 std::size_t Binder::asked() const { return body_->asked; }
 
-void Binder::save() { body_->cache.save(body_->is_whole); }
+void Binder::save() { body_->cache.save(); }
 
 std::vector<Asset> sources_of(const Graph& graph) {
   std::map<std::string, Asset> found;

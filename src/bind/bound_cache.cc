@@ -173,6 +173,7 @@ std::optional<KeptModel> BoundCache::find(const std::string& key, bool with_line
 }
 
 void BoundCache::put(const std::string& key, const KeptModel& kept) {
+  is_changed_ = true;
   std::string& bytes = made_[key] = encode(kept);
   entries_[key] = bytes;
   touched_.insert(key);
@@ -199,23 +200,36 @@ void BoundCache::put_columns(const std::string& key, const Columns& columns) {
     out.text(column.name);
     out.text(column.type);
   }
+  is_changed_ = true;
   std::string& bytes = made_[key] = out.take();
   entries_[key] = bytes;
   touched_.insert(key);
 }
 
-void BoundCache::save(bool is_whole) {
-  if (file_.empty() || made_.empty()) return;
-  if (!is_whole)
-    for (const auto& [key, value] : entries_) touched_.insert(key);
+void BoundCache::keep_touched() {
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    if (touched_.contains(entry->first)) {
+      ++entry;
+      continue;
+    }
+    made_.erase(entry->first);
+    entry = entries_.erase(entry);
+    is_changed_ = true;
+  }
+  touched_.clear();
+}
+
+void BoundCache::save() {
+  if (file_.empty() || !is_changed_) return;
   io::ByteWriter out;
-  out.number(touched_.size());
-  for (const std::string& key : touched_) {
+  out.number(entries_.size());
+  for (const auto& [key, value] : entries_) {
     out.text(key);
-    out.text(entries_.at(key));
+    out.text(value);
   }
   // What cannot be kept is found out again.
   (void)io::write_file(file_, std::string(kFormat) + out.take());
+  is_changed_ = false;
 }
 
 }  // namespace weir::bind

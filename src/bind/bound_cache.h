@@ -30,8 +30,10 @@ class BoundCache {
   /// Columns of files by their call and identity.
   std::optional<Columns> columns(const std::string& key);
   void put_columns(const std::string& key, const Columns& columns);
-  /// Writes what is new. Entries that nothing asked for are left out if the whole project was bound.
-  void save(bool is_whole);
+  /// Forgets what nothing asked for since the last call: a long-lived cache stays as small as its project.
+  void keep_touched();
+  /// Writes everything, if something is new or was forgotten.
+  void save();
 
  private:
   std::string file_;
@@ -40,6 +42,7 @@ class BoundCache {
   std::unordered_map<std::string, std::string_view> entries_;
   std::map<std::string, std::string> made_;
   std::set<std::string> touched_;
+  bool is_changed_ = false;
 };
 
 }  // namespace weir::bind

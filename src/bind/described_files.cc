@@ -28,6 +28,10 @@ DescribedFile describe_file(const FileCall& call, const std::string& root, Bound
     described.because = call.asset.substr(5) + " lies elsewhere, and checking reads no remote files";
     return described;
   }
+  if (call.files.empty()) {
+    described.because = "which file is read is known only when it runs";
+    return described;
+  }
   const auto identity = identity_of(call, root);
   std::string key;
   if (identity) {

@@ -1,6 +1,8 @@
 // Measured on 1,000 tables of ten columns: 165 ms one by one, 135 ms in one transaction, 146 ms as one text.
 #include "bind/stand_ins.h"
 
+#include <algorithm>
+
 namespace weir::bind {
 
 duck::Sql create_stand_in(const std::string& name, const Columns& columns) {
@@ -11,7 +13,29 @@ duck::Sql create_stand_in(const std::string& name, const Columns& columns) {
   return {"CREATE OR REPLACE TABLE {} ({})", duck::Identifier(name), duck::Sql::join(parts, ", ")};
 }
 
-Result<std::unique_ptr<StandIns>> StandIns::open() {
+namespace {
+
+duck::Outcome<std::int64_t> confine(duck::Connection& connection, const Config& config) {
+  if (std::find(config.allow_paths.begin(), config.allow_paths.end(), "any") != config.allow_paths.end()) return 0;
+  std::vector<std::string> folders = {config.root};
+  for (const LakeConfig& lake : config.lakes) folders.push_back(lake.data);
+  for (const auto& [name, place] : config.storages) folders.push_back(place);
+  folders.insert(folders.end(), config.allow_paths.begin(), config.allow_paths.end());
+  std::vector<duck::Sql> directories;
+  std::vector<duck::Sql> files;  // an entry of allow_paths may be one
+  for (const std::string& folder : folders) {
+    if (folder.empty()) continue;
+    directories.emplace_back("{}", duck::Literal(folder.ends_with('/') ? folder : folder + "/"));
+    files.emplace_back("{}", duck::Literal(folder));
+  }
+  return connection.execute(
+      duck::Sql("SET allowed_directories = [{}]; SET allowed_paths = [{}]; SET enable_external_access = false",
+                duck::Sql::join(directories, ", "), duck::Sql::join(files, ", ")));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StandIns>> StandIns::open(const Config* config) {
   std::unique_ptr<StandIns> made(new StandIns());
   const auto refused = [](const duck::Failure& failure) {
     return fail(Diagnostic{.code = Code::W2106, .message = "DuckDB cannot be started to check: " + failure.message});
@@ -22,6 +46,8 @@ Result<std::unique_ptr<StandIns>> StandIns::open() {
   auto connection = made->connect();
   if (!connection) return refused(connection.error());
   made->connection_ = std::make_unique<duck::Connection>(std::move(*connection));
+  if (config != nullptr)
+    if (auto done = confine(*made->connection_, *config); !done) return refused(done.error());
   return made;
 }
 

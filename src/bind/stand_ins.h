@@ -18,8 +18,9 @@ using SharedColumns = std::shared_ptr<const Columns>;
 /// Threads: one at a time; connections made by connect() may be used beside it.
 class StandIns {
  public:
-  /// Loads no extension. Errors: W2106 the engine cannot be started.
-  static Result<std::unique_ptr<StandIns>> open();
+  /// Loads no extension. With a configuration it reaches the same files as a run of the project, for the columns of
+  /// files and for setup that reads them. Errors: W2106 the engine cannot be started.
+  static Result<std::unique_ptr<StandIns>> open(const Config* config);
 
   duck::Connection& connection() { return *connection_; }
   /// A connection of its own, for a model whose setup makes temporary objects.

@@ -145,6 +145,22 @@ TEST_F(Unusual, PartitionTokensAndMacros) {
   EXPECT_EQ(columns("m"), "id INTEGER, p VARCHAR");
 }
 
+TEST_F(Unusual, FilesOutsideTheProjectAreNotLookedAt) {
+  model("m", "CREATE TEMP TABLE t AS SELECT * FROM read_csv('/etc/' || 'passwd', header = false); SELECT * FROM t");
+  bind();
+  EXPECT_EQ(bound("m").columns.size(), 0U);
+  EXPECT_NE(bound("m").state, State::Bound);
+}
+
+TEST_F(Unusual, ATableOrTypeThatDoesNotExist) {
+  model("m", "ATTACH ':memory:' AS mem;\nSELECT * FROM mem.nothing");
+  model("n", "SELECT CAST(id AS strng) AS s FROM t");
+  bind();
+  ASSERT_EQ(said().size(), 2U);
+  EXPECT_TRUE(said()[0].starts_with("W2107 models/m.sql:3:15 ")) << said()[0];
+  EXPECT_TRUE(said()[1].starts_with("W2107 models/n.sql:2:19 ")) << said()[1];
+}
+
 TEST_F(Unusual, ArgumentsHaveTheirTypes) {
   model("m", "SELECT $cutoff AS c, id FROM u WHERE w > $least", "\n-- $cutoff (date)\n-- $least (double) = 1");
   bind();
