@@ -1,10 +1,13 @@
 #include "lsp/analysis.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "bind/binder.h"
 #include "io/files.h"
+#include "ops/binding.h"
+#include "ops/check.h"
 #include "project/cache.h"
 #include "text/lexer.h"
 #include "text/render.h"
@@ -63,6 +66,9 @@ class Analyst {
     // Texts that are being typed are nobody else's: what is learnt of them stays in memory.
     binder_ = std::make_unique<bind::Binder>(bind::BinderOptions{.cache_file = "", .threads = 1});
     last_ = nullptr;
+    sources_ = {};
+    asked_for_.clear();
+    looked_ = {};
   }
 
   static std::string configuration_of(const Question& question) {
@@ -106,12 +112,18 @@ class Analyst {
   /// False if it was cancelled.
   bool bind(Snapshot& made, const std::atomic<bool>& cancelled) {
     if (made.graph == nullptr) return true;
-    auto bound = binder_->bind(made.project, *made.graph, surroundings(made), &cancelled);
+    look_at_sources(*made.graph);
+    bind::Surroundings surroundings;
+    surroundings.sources = sources_.schemas;
+    surroundings.captured = [this] { return captured(); };
+    auto bound = binder_->bind(made.project, *made.graph, surroundings, &cancelled);
     if (cancelled) return false;
     if (!bound.has_value()) {
       say(std::move(bound).error(), made);
       return true;
     }
+    Diagnostics missing = ops::warn_of_missing_sources(*made.graph, made.project, *bound, sources_.missing);
+    std::move(missing.begin(), missing.end(), std::back_inserter(bound->diagnostics));
     std::set<std::string> current;
     for (const Model& model : made.project.models) current.insert(model.source->path);
     for (Diagnostic& found : bound->diagnostics)
@@ -124,7 +136,32 @@ class Analyst {
     return true;
   }
 
-  bind::Surroundings surroundings(const Snapshot&) const { return {}; }
+  /// Asks the lakes for the columns of sources, but not at every key: when a name is new, and every few seconds. What a
+  /// lake does not tell is known from captures, and nothing is said about it: `weir check` says that a lake is away.
+  void look_at_sources(const Graph& graph) {
+    constexpr auto kFresh = std::chrono::seconds(10);
+    const std::vector<Asset> wanted = bind::sources_of(graph);
+    const bool is_new = std::any_of(wanted.begin(), wanted.end(),
+                                    [this](const Asset& asset) { return !asked_for_.contains(asset.key()); });
+    if (!is_new && (wanted.empty() || std::chrono::steady_clock::now() - looked_ < kFresh)) return;
+    asked_for_.clear();
+    for (const Asset& asset : wanted) asked_for_.insert(asset.key());
+    looked_ = std::chrono::steady_clock::now();
+    auto workspace = ops::Workspace::open(root_);
+    if (!workspace.has_value()) return;
+    auto found = ops::columns_in_lakes(*workspace, wanted);
+    if (found.has_value())
+      sources_ = std::move(*found);
+    else
+      sources_ = {captured(), {}};
+  }
+
+  bind::KnownSchemas captured() const {
+    auto workspace = ops::Workspace::open(root_);
+    if (!workspace.has_value()) return {};
+    auto known = ops::captured_columns(*workspace);
+    return known.has_value() ? std::move(*known) : bind::KnownSchemas();
+  }
 
   // A library that is wrong now keeps the macros that it last had.
   void add_macros(Snapshot& made) const {
@@ -165,6 +202,9 @@ class Analyst {
   Parser parser_;
   std::unique_ptr<ParseCache> cache_;
   std::unique_ptr<bind::Binder> binder_;
+  ops::SourceColumns sources_;
+  std::set<std::string> asked_for_;
+  std::chrono::steady_clock::time_point looked_;
   std::shared_ptr<const Snapshot> last_;
 };
 

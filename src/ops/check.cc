@@ -1,34 +1,60 @@
 #include "ops/check.h"
 
+#include <algorithm>
+
 #include "bind/binder.h"
+#include "duck/sql.h"
 #include "ops/binding.h"
+#include "project/piece.h"
+#include "text/lexer.h"
 #include "text/render.h"
+#include "text/suggest.h"
 
 namespace weir::ops {
 namespace {
 
-/// Each read of a source that nobody has, at its place.
-void note_missing_sources(const BoundGraph& bound, const Project& project, bool offline, Diagnostics& all) {
+/// Each read of a source whose columns were never captured, at its place.
+void note_uncaptured_sources(const BoundGraph& bound, const Project& project, Diagnostics& all) {
   for (const Model& model : bound.graph.models())
     for (const Reference& reference : model.references) {
       const std::string key = reference.asset.key();
       if (bound.graph.producer(reference.asset) != nullptr || project.broken.contains(key)) continue;
-      const bool is_known = bound.bound.assets.contains(key);
-      if (offline ? is_known : !bound.missing_sources.contains(key)) continue;
+      if (bound.bound.assets.contains(key)) continue;
       const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
-      Diagnostic missing{.code = offline ? Code::W2123 : Code::W2015,
-                         .severity = Severity::Warning,
-                         .path = source.path,
-                         .span = reference.span};
-      if (offline) {
-        missing.message = "the columns of " + reference.asset.uri() + " are not known without asking its lake";
-        missing.hint = "check without --offline";
-      } else {
-        missing.message = reference.asset.uri() + " is produced by no model, and the lake does not have it";
-        missing.hint = "write a model for it, or correct the name";
-      }
+      Diagnostic missing{
+          .code = Code::W2123, .severity = Severity::Warning, .path = source.path, .span = reference.span};
+      missing.message = "the columns of " + reference.asset.uri() + " are not known without asking its lake";
+      missing.hint = "check without --offline";
       all.push_back(std::move(missing));
     }
+}
+
+/// The place of the last name within a dotted one.
+Span last_name(const Source& source, Span whole) {
+  Span found = whole;
+  for (const text::Token& token : text::lex_code(std::string_view(source.text).substr(whole.begin, whole.size())))
+    if (token.is_name()) found = {whole.begin + token.span.begin, whole.begin + token.span.end};
+  return found;
+}
+
+/// Proposes the nearest table of the same schema.
+void suggest_table(Diagnostic& missing, const Asset& asset, const Source& source, const Graph& graph,
+                   const bind::Bound& bound) {
+  const auto is_beside = [&asset](const Asset& other) {
+    return other.kind == asset.kind && text::same_word(other.place, asset.place) &&
+           text::same_word(other.schema, asset.schema) && !other.name.empty();
+  };
+  std::vector<std::string> names;
+  for (const Model& model : graph.models())
+    for (const Asset& made : outputs_of(model))
+      if (is_beside(made)) names.push_back(made.name);
+  for (const auto& [key, columns] : bound.assets)
+    if (const auto known = parse_asset(key); known && is_beside(*known)) names.push_back(known->name);
+  const auto near = text::nearest(asset.name, names);
+  if (!near) return;
+  missing.hint = "did you mean `" + *near + "`?";
+  const bool is_plain = std::all_of(near->begin(), near->end(), is_name_char);
+  missing.fix = Fix{last_name(source, missing.span), is_plain ? *near : duck::quote_identifier(*near)};
 }
 
 std::string cache_file(const Project& project) { return project.config.root + "/.weir/cache/bound"; }
@@ -60,6 +86,24 @@ Result<BoundGraph> bind_graph(Workspace& workspace, const Project* project, Grap
 
 }  // namespace
 
+Diagnostics warn_of_missing_sources(const Graph& graph, const Project& project, const bind::Bound& bound,
+                                    const std::set<std::string>& missing) {
+  Diagnostics found;
+  for (const Model& model : graph.models())
+    for (const Reference& reference : model.references) {
+      const std::string key = reference.asset.key();
+      if (graph.producer(reference.asset) != nullptr || project.broken.contains(key) || !missing.contains(key))
+        continue;
+      const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
+      Diagnostic one{.code = Code::W2015, .severity = Severity::Warning, .path = source.path, .span = reference.span};
+      one.message = reference.asset.uri() + " is produced by no model, and the lake does not have it";
+      one.hint = "write a model for it, or correct the name";
+      suggest_table(one, reference.asset, source, graph, bound);
+      found.push_back(std::move(one));
+    }
+  return found;
+}
+
 Result<BoundGraph> bind_project(Workspace& workspace, const CheckRequest& request, const std::atomic<bool>* cancelled,
                                 const std::set<std::string>* only) {
   WEIR_TRY(const Project* project, workspace.project());
@@ -81,7 +125,11 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
     WEIR_TRY(const BoundGraph bound,
              bind_graph(workspace, project, std::move(*linked), without_lineage, cancelled, nullptr));
     for (const Diagnostic& one : bound.bound.diagnostics) checked.diagnostics.push_back(one);
-    note_missing_sources(bound, *project, request.offline, checked.diagnostics);
+    if (request.offline)
+      note_uncaptured_sources(bound, *project, checked.diagnostics);
+    else
+      for (Diagnostic& one : warn_of_missing_sources(bound.graph, *project, bound.bound, bound.missing_sources))
+        checked.diagnostics.push_back(std::move(one));
     for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
       if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
         checked.blocked.push_back({bound.graph.models()[i].path, bound.bound.models[i].blocked_by});

@@ -34,6 +34,10 @@ struct Checked {
 Result<Checked> check(Workspace& workspace, const CheckRequest& request = {},
                       const std::atomic<bool>* cancelled = nullptr);
 
+/// A warning for each read of a source that is in `missing` (by Asset::key()), with the nearest table of its schema.
+Diagnostics warn_of_missing_sources(const Graph& graph, const Project& project, const bind::Bound& bound,
+                                    const std::set<std::string>& missing);
+
 /// The project as the engine understands it, files with errors left out. What is not in the cache is bound now.
 /// `only` limits it to these models; those above them must be named too. Errors: as check; W2003 a cycle.
 struct BoundGraph {
