@@ -102,6 +102,9 @@ state::Deployment begun(const std::string& environment, const std::string& comma
 }  // namespace
 
 Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
+  if (request.environment != "prod")
+    return fail(Diagnostic{.code = Code::W2230,
+                           .message = "there is no environment " + request.environment + " yet; the only one is prod"});
   WEIR_TRY(const Checked checked, check(workspace));
   Diagnostics errors;
   Deployed deployed;

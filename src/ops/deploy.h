@@ -29,7 +29,7 @@ struct Deployed {
 };
 
 /// Records the whole project: models, assets, edges, metrics, macros and schedules, in one transaction; what the
-/// project no longer holds disappears. Errors: whatever `weir check` calls an error, W70xx.
+/// project no longer holds disappears. Errors: whatever `weir check` calls an error, W2230, W70xx.
 Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request);
 
 /// Records the models of a run's plan as they are now, before anything is built: what is deployed is what runs. Costs

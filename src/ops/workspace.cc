@@ -68,6 +68,8 @@ Result<const Project*> Workspace::project() {
   return project_.get();
 }
 
+std::unique_ptr<ParserProvider> Workspace::lazy_parser() { return std::make_unique<LazyParser>(); }
+
 Result<duck::Connection> Workspace::parser() {
   LazyParser parser;
   auto connection = parser.connection();

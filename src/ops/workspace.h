@@ -36,6 +36,8 @@ class Workspace {
   Result<lake::Lakes*> lakes(bool write, bool confined = true);
   /// A connection for the parser alone: no lake, no extension. Errors: W4001 DuckDB cannot be started.
   static Result<duck::Connection> parser();
+  /// The same, opened when it is asked for.
+  static std::unique_ptr<ParserProvider> lazy_parser();
   /// What was loaded of the project so far, for showing source lines; may be null.
   const Project* loaded() const { return project_.get(); }
 

@@ -1,0 +1,84 @@
+#include "ops/deploy.h"
+
+#include <gtest/gtest.h>
+
+#include "io/files.h"
+#include "ops/metrics.h"
+#include "support/test_lake.h"
+
+namespace weir::ops {
+namespace {
+
+class DeployTest : public ::testing::Test {
+ protected:
+  DeployTest() {
+    write("weir.yaml", "name: shop\nlakes:\n  main: {catalog: lake/main.sqlite, data: lake/main}\n");
+    write("models/orders.sql", "-- materialize ducklake://main/orders\n-- measure n = count(*)\nSELECT 1 AS id\n");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(io::write_file(folder_.path() + "/" + name, text).has_value());
+  }
+  Workspace workspace() const { return std::move(*Workspace::open(folder_.path())); }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(DeployTest, OnlyEnvironmentsThatExistTakeADeployment) {
+  Workspace shop = workspace();
+  const auto refused = deploy(shop, {.environment = "dev", .is_dry_run = false, .command = ""});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().front().code, Code::W2230);
+  EXPECT_TRUE((*shop.store())->deployed("dev")->empty());
+}
+
+TEST_F(DeployTest, APlanIsRecordedOnceAndAPartOfItLeavesTheRest) {
+  write("models/other.sql", "-- materialize ducklake://main/other\nSELECT 1 AS id\n");
+  Workspace shop = workspace();
+  const Graph* graph = *shop.graph();
+  plan::Plan plan;
+  for (const Model& model : graph->models()) {
+    plan::Step step;
+    step.model = &model;
+    step.fingerprint = "f1";
+    plan.steps.push_back(step);
+    plan.steps.push_back(step);  // another slice of it
+  }
+  ASSERT_TRUE(deploy_plan(shop, plan, "prod", "R1", "weir run").has_value());
+  ASSERT_TRUE(deploy_plan(shop, plan, "prod", "R2", "weir run").has_value());
+  state::Store& store = **shop.store();
+  ASSERT_EQ(store.deployments("prod", 10)->size(), 1u);
+  EXPECT_EQ(store.deployments("prod", 10)->front().run, "R1");
+  plan::Plan part;
+  part.steps.push_back(plan.steps.front());
+  ASSERT_TRUE(deploy_plan(shop, part, "prod", "R3", "weir run").has_value());
+  EXPECT_EQ(store.deployments("prod", 10)->size(), 1u);
+  part.steps.front().fingerprint = "f2";
+  ASSERT_TRUE(deploy_plan(shop, part, "prod", "R4", "weir run").has_value());
+  const auto deployed = *store.deployed("prod");
+  ASSERT_EQ(deployed.size(), 2u);
+  EXPECT_EQ(deployed[0].model, "orders");
+  EXPECT_EQ(deployed[0].fingerprint, "f2");
+  EXPECT_EQ(deployed[1].fingerprint, "f1");
+}
+
+TEST_F(DeployTest, ACursorGoesThroughTheListAndNothingElseIsOne) {
+  Workspace shop = workspace();
+  ASSERT_TRUE(deploy(shop, {.environment = "prod", .is_dry_run = false, .command = ""}).has_value());
+  for (const char* cursor : {"zz", "5", "5b5d", "22", "7b7d", "5b312c322c332c345d"}) {
+    const auto list =
+        list_metrics(shop, {.environment = "prod", .table = {}, .prefix = {}, .limit = 10, .cursor = cursor});
+    ASSERT_FALSE(list.has_value()) << cursor;
+    EXPECT_EQ(list.error().front().code, Code::W2225);
+  }
+  // ["a","measure","n","o"]: all that follows it.
+  const auto list = list_metrics(shop, {.environment = "prod",
+                                        .table = {},
+                                        .prefix = {},
+                                        .limit = 10,
+                                        .cursor = "5b2261222c226d656173757265222c226e222c226f225d"});
+  ASSERT_TRUE(list.has_value());
+  EXPECT_EQ(list->metrics.size(), 1u);
+}
+
+}  // namespace
+}  // namespace weir::ops
