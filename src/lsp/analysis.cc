@@ -6,6 +6,7 @@
 
 #include "bind/binder.h"
 #include "io/files.h"
+#include "metric/judge.h"
 #include "ops/binding.h"
 #include "ops/check.h"
 #include "project/cache.h"
@@ -46,7 +47,9 @@ class Analyst {
     cache_->keep_touched();
     if (project.has_value()) {
       made->project = std::move(*project);
+      const auto judged = metric::judge(made->project, parser_, fit_metrics_);
       made->diagnostics = made->project.diagnostics;
+      if (!judged.has_value()) say(judged.error(), *made);
       link(*made);
       if (!bind(*made, cancelled)) return nullptr;
       add_macros(*made);
@@ -133,7 +136,18 @@ class Analyst {
       made.bound.emplace(models[i].source->path, std::move(bound->models[i]));
     for (auto& [key, known] : made.assets)
       if (const auto columns = bound->assets.find(key); columns != bound->assets.end()) known.columns = columns->second;
+    warn_of_metrics(*bound, made);
     return true;
+  }
+
+  void warn_of_metrics(const bind::Bound& bound, Snapshot& made) {
+    const auto table_of = [&bound](const Model& model) -> std::optional<metric::KnownTable> {
+      const bind::Columns* columns = bound.columns_of(*model.target);
+      if (columns == nullptr) return std::nullopt;
+      return metric::KnownTable{*columns, std::nullopt, ""};
+    };
+    auto found = metric::bound_warnings(made.project, table_of, parser_, bound_metrics_);
+    say(found.has_value() ? std::move(*found) : std::move(found).error(), made);
   }
 
   /// Asks the lakes for the columns of sources, but not at every key: when a name is new, and every few seconds. What a
@@ -205,6 +219,8 @@ class Analyst {
   ops::SourceColumns sources_;
   std::set<std::string> asked_for_;
   std::chrono::steady_clock::time_point looked_;
+  metric::FitTexts fit_metrics_;
+  metric::FitTexts bound_metrics_;
   std::shared_ptr<const Snapshot> last_;
 };
 

@@ -217,8 +217,8 @@ Result<Diagnostics> bound_warnings(duck::Connection& connection, const Model& mo
   return BoundJudge(connection, model, table).run();
 }
 
-Result<Diagnostics> bound_warnings(const Project& project, const TableOf& table_of, ParserProvider& parser) {
-  FitTexts fit(project.config.root + "/.weir/cache/metrics-bound");
+Result<Diagnostics> bound_warnings(const Project& project, const TableOf& table_of, ParserProvider& parser,
+                                   FitTexts& fit) {
   Diagnostics all;
   for (const Model& model : project.models) {
     if (model.metrics.empty()) continue;
@@ -234,8 +234,9 @@ Result<Diagnostics> bound_warnings(const Project& project, const TableOf& table_
     if (found.empty()) fit.add(key);
     std::move(found.begin(), found.end(), std::back_inserter(all));
   }
-  fit.save();
   return all;
 }
+
+std::string bound_cache_of(const Project& project) { return project.config.root + "/.weir/cache/metrics-bound"; }
 
 }  // namespace weir::metric

@@ -19,6 +19,7 @@ std::string head() { return fmt::format("{} {}\n", kFormat, duck::Database::vers
 }  // namespace
 
 FitTexts::FitTexts(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
   const auto bytes = io::read_file(path_);
   const std::string first = head();
   if (!bytes || !bytes->starts_with(first)) return;
@@ -30,13 +31,13 @@ FitTexts::FitTexts(std::string path) : path_(std::move(path)) {
 }
 
 bool FitTexts::contains(const std::string& key) {
-  if (!known_.contains(key)) return false;
+  if (!known_.contains(key)) return used_.contains(key);
   used_.insert(key);
   return true;
 }
 
 void FitTexts::save() const {
-  if (!is_changed_) return;
+  if (!is_changed_ || path_.empty()) return;
   std::string bytes = head();
   for (const std::string& key : used_) bytes += key + '\n';
   (void)io::write_file(path_, bytes);

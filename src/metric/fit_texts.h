@@ -7,9 +7,10 @@
 namespace weir::metric {
 
 /// A file of hashes behind a head that names the rules and the engine. A missing, damaged or older file knows nothing.
+/// Without a path it remembers for itself alone.
 class FitTexts {
  public:
-  explicit FitTexts(std::string path);
+  explicit FitTexts(std::string path = {});
 
   bool contains(const std::string& key);
   void add(const std::string& key) { is_changed_ = used_.insert(key).second || is_changed_; }

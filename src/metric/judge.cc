@@ -22,8 +22,8 @@ std::string key_of(const Metric& metric) {
 
 class MetricJudge {
  public:
-  MetricJudge(Project& project, ParserProvider& parser)
-      : project_(project), parser_(parser), fit_(project.config.root + "/.weir/cache/metrics") {}
+  MetricJudge(Project& project, ParserProvider& parser, FitTexts& fit)
+      : project_(project), parser_(parser), fit_(fit) {}
 
   Result<void> run() {
     for (const Model& model : project_.models) {
@@ -33,7 +33,6 @@ class MetricJudge {
         if (!fit_.contains(key_of(metric)) && is_worth_asking(model, metric)) asked_.emplace_back(&model, &metric);
     }
     if (!asked_.empty()) WEIR_CHECK(ask());
-    fit_.save();
     if (found_.empty()) return {};
     std::move(found_.begin(), found_.end(), std::back_inserter(project_.diagnostics));
     text::sort_diagnostics(project_.diagnostics);
@@ -116,7 +115,7 @@ class MetricJudge {
 
   Project& project_;
   ParserProvider& parser_;
-  FitTexts fit_;
+  FitTexts& fit_;
   std::vector<std::pair<const Model*, const Metric*>> asked_;
   Diagnostics found_;
   std::set<std::string> bad_;
@@ -124,6 +123,15 @@ class MetricJudge {
 
 }  // namespace
 
-Result<void> judge(Project& project, ParserProvider& parser) { return MetricJudge(project, parser).run(); }
+Result<void> judge(Project& project, ParserProvider& parser, FitTexts& fit) {
+  return MetricJudge(project, parser, fit).run();
+}
+
+Result<void> judge(Project& project, ParserProvider& parser) {
+  FitTexts fit(project.config.root + "/.weir/cache/metrics");
+  WEIR_CHECK(judge(project, parser, fit));
+  fit.save();
+  return {};
+}
 
 }  // namespace weir::metric

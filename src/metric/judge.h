@@ -10,15 +10,17 @@
 
 #include "base/result.h"
 #include "duck/database.h"
+#include "metric/fit_texts.h"
 #include "project/project.h"
 
 namespace weir::metric {
 
 /// Judges every declaration of the project and adds what it finds to the project's diagnostics; a model with an error
-/// leaves the project's models. Texts that were found fit before are known from `.weir/cache/metrics`, so that an
-/// unchanged project starts no DuckDB. Errors (in the project): W2201 unsafe table path, W2202 not one expression,
-/// W2203 a filter on what is no single aggregate call, W2204 a name too long. Errors (returned): W4001 the parser
-/// cannot be started.
+/// leaves the project's models. What `fit` knows is not asked again, so that an unchanged project starts no DuckDB.
+/// Errors (in the project): W2201 unsafe table path, W2202 not one expression, W2203 a filter on what is no single
+/// aggregate call, W2204 a name too long. Errors (returned): W4001 the parser cannot be started.
+Result<void> judge(Project& project, ParserProvider& parser, FitTexts& fit);
+/// The same, remembered in the project's `.weir/cache/metrics`.
 Result<void> judge(Project& project, ParserProvider& parser);
 
 /// The columns of a model's table.
@@ -37,8 +39,11 @@ struct KnownTable {
 Result<Diagnostics> bound_warnings(duck::Connection& connection, const Model& model, const KnownTable& table);
 
 /// The same for all models of a project; `table_of` gives the columns of a model's table, or nothing where they are not
-/// known. What was found without fault before is known from `.weir/cache/metrics-bound`.
+/// known. Tables that `fit` knows are not asked again.
 using TableOf = std::function<std::optional<KnownTable>(const Model& model)>;
-Result<Diagnostics> bound_warnings(const Project& project, const TableOf& table_of, ParserProvider& parser);
+Result<Diagnostics> bound_warnings(const Project& project, const TableOf& table_of, ParserProvider& parser,
+                                   FitTexts& fit);
+/// Where a project keeps them between commands.
+std::string bound_cache_of(const Project& project);
 
 }  // namespace weir::metric

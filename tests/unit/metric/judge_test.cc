@@ -213,8 +213,10 @@ TEST_F(Judged, TablesWithoutFaultAreNotAskedAgainUntilTheyChange) {
   Project made = project(text);
   KnownTable table = orders_;
   const auto look = [&] {
+    FitTexts fit(bound_cache_of(made));
     const auto found = bound_warnings(
-        made, [&](const Model&) { return std::optional(table); }, parser_);
+        made, [&](const Model&) { return std::optional(table); }, parser_, fit);
+    fit.save();
     EXPECT_TRUE(found.has_value());
     return shown(*found, text);
   };
@@ -225,6 +227,17 @@ TEST_F(Judged, TablesWithoutFaultAreNotAskedAgainUntilTheyChange) {
   table.columns[1].name = "net";
   EXPECT_EQ(look(), "W2210 `amount`\n");
   EXPECT_EQ(look(), "W2210 `amount`\n");
+}
+
+TEST_F(Judged, TextsThatAreBeingTypedAreRememberedWithoutAFile) {
+  const std::string text = "-- materialize ducklake://main/orders\n-- measure a = sum(amount)\nSELECT 1";
+  FitTexts fit;
+  for (int i = 0; i < 2; ++i) {
+    Project made = project(text);
+    ASSERT_TRUE(judge(made, parser_, fit).has_value());
+    EXPECT_EQ(parser_.asked, 1);
+  }
+  EXPECT_FALSE(std::filesystem::exists(root_ + "/.weir"));
 }
 
 TEST_F(Judged, OneModelLeavesNothingForTheNext) {
