@@ -135,12 +135,13 @@ class BoundJudge {
         if (token.span.begin <= span.begin && span.begin < token.span.end) span = {span.begin, token.span.end};
     }
     const std::string what = metric.is_measure ? "measure" : "dimension";
+    // What follows is a proposal of the engine, which knows its own names alone.
+    const std::string message = failure.message.substr(0, failure.message.find('\n'));
     if (failure.type == duck::FailureType::Catalog)
       return say(Code::W2216, Severity::Hint,
-                 fmt::format("the {} `{}` cannot be checked: {}", what, metric.name, failure.message),
+                 fmt::format("the {} `{}` cannot be checked: {}", what, metric.name, message),
                  place(metric, in_filter, span));
-    say(Code::W2215, Severity::Warning,
-        fmt::format("the {} `{}` cannot be computed: {}", what, metric.name, failure.message),
+    say(Code::W2215, Severity::Warning, fmt::format("the {} `{}` cannot be computed: {}", what, metric.name, message),
         place(metric, in_filter, span));
   }
 

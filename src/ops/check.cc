@@ -5,6 +5,7 @@
 #include "bind/binder.h"
 #include "duck/sql.h"
 #include "ops/binding.h"
+#include "ops/metric_warnings.h"
 #include "project/piece.h"
 #include "text/lexer.h"
 #include "text/render.h"
@@ -130,6 +131,8 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
     else
       for (Diagnostic& one : warn_of_missing_sources(bound.graph, *project, bound.bound, bound.missing_sources))
         checked.diagnostics.push_back(std::move(one));
+    WEIR_TRY(const Diagnostics of_metrics, metric_warnings(workspace, *project, bound.bound));
+    checked.diagnostics.insert(checked.diagnostics.end(), of_metrics.begin(), of_metrics.end());
     for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
       if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
         checked.blocked.push_back({bound.graph.models()[i].path, bound.bound.models[i].blocked_by});

@@ -47,6 +47,7 @@ const std::map<std::string, Surface>& surfaces() {
       {"rebuild_state", {"state rebuild", ""}},
       {"deploy", {"deploy", ""}},
       {"deploy_plan", {"", "part of every run"}},
+      {"metric_warnings", {"", "part of check and deploy"}},
       {"list_metrics", {"metrics ls", ""}},
       {"compose_metrics", {"metrics sql", ""}},
       {"append_metrics", {"metrics sql", ""}},
