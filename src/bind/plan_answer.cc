@@ -1,5 +1,7 @@
 #include "bind/plan_answer.h"
 
+#include <simdjson.h>
+
 #include <nlohmann/json.hpp>
 
 namespace weir::bind {
@@ -84,11 +86,14 @@ std::vector<std::string> names_in(const std::string& plan) {
     if (c == '[') ++depth;
     if (c == ']' && --depth == 0) break;
   }
-  const auto columns =
-      nlohmann::json::parse(plan.begin() + static_cast<std::ptrdiff_t>(list),
-                            plan.begin() + static_cast<std::ptrdiff_t>(std::min(end + 1, plan.size())), nullptr, false);
-  if (!columns.is_array()) return names;
-  for (const auto& column : columns) names.push_back(column.at("name").get<std::string>());
+  simdjson::dom::parser parser;
+  simdjson::dom::array columns;
+  if (parser.parse(plan.data() + list, std::min(end + 1, plan.size()) - list).get(columns) != simdjson::SUCCESS)
+    return names;
+  for (const simdjson::dom::element column : columns) {
+    std::string_view name;
+    if (column["name"].get(name) == simdjson::SUCCESS) names.emplace_back(name);
+  }
   return names;
 }
 

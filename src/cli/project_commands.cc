@@ -16,6 +16,9 @@
 namespace weir::cli {
 namespace {
 
+/// One wrong model near the sources may block thousands; --json lists them all.
+constexpr std::size_t kBlockedShown = 10;
+
 text::SourceText sources_of(const Project& project) {
   return [&project](std::string_view path) -> std::optional<std::string_view> {
     const Source* found = project.source(path);
@@ -51,8 +54,11 @@ Exit check_command(const Args& args, Streams& streams) {
                 << "\n";
   } else {
     print(found, &project, streams);
-    for (const auto& one : checked->blocked)
-      streams.err << fmt::format("{} was not looked at: blocked by {}\n", one.model, one.by);
+    for (std::size_t i = 0; i < checked->blocked.size() && i < kBlockedShown; ++i)
+      streams.err << fmt::format("{} was not looked at: blocked by {}\n", checked->blocked[i].model,
+                                 checked->blocked[i].by);
+    if (checked->blocked.size() > kBlockedShown)
+      streams.err << fmt::format("nor were {} more\n", checked->blocked.size() - kBlockedShown);
     if (!args.flag("quiet"))
       streams.err << fmt::format("{}, {}, {}\n", counted(static_cast<std::int64_t>(project.models.size()), "model"),
                                  counted(static_cast<std::int64_t>(errors), "error"),
