@@ -250,8 +250,8 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   WEIR_CHECK(fill_memory(work, layout, stage));
   WEIR_CHECK(prove_casts(work, layout, stage));
   // A replace compares content with what was recorded: hashed along with the counts, the table is never read for that.
-  auto content =
-      sum_up(work.connection, stage.relation, stage.columns, work.request.model.strategy == Strategy::Replace);
+  const Sums wanted = work.request.model.strategy == Strategy::Replace ? Sums::Hashes : Sums::Bounds;
+  auto content = sum_up(work.connection, stage.relation, stage.columns, wanted);
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
   WEIR_CHECK(check_required(work, layout, stage));

@@ -76,12 +76,13 @@ std::optional<Content> content_from_json(const std::string& text) {
 }
 
 duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& relation,
-                              const std::vector<lake::ColumnState>& columns, bool with_hashes) {
+                              const std::vector<lake::ColumnState>& columns, Sums wanted) {
+  const bool with_hashes = wanted == Sums::Hashes;
   std::vector<duck::Sql> parts = {"system.main.count_star()"};
   for (const auto& column : columns) {
     const duck::Identifier name(column.name);
     parts.emplace_back("system.main.count(stage.{})", name);
-    if (has_bounds(parse_type(column.type)))
+    if (!with_hashes && has_bounds(parse_type(column.type)))
       parts.emplace_back("CAST(system.main.min(stage.{}) AS VARCHAR), CAST(system.main.max(stage.{}) AS VARCHAR)", name,
                          name);
     else

@@ -7,9 +7,13 @@
 
 namespace weir::build {
 
-/// Counts rows and NULLs and finds the bounds of every column, and on demand the sums that add_hashes() fills.
-/// Aggregates are named in full, so that no user macro shadows them.
+/// What one pass finds besides counts: the bounds that the footers of files leave open, or the sums that add_hashes()
+/// fills, which prove more and cost a third of bounds on a small stage.
+enum class Sums { Bounds, Hashes };
+
+/// Counts rows and NULLs of every column, and what is asked for. Aggregates are named in full, so that no user macro
+/// shadows them.
 duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& relation,
-                              const std::vector<lake::ColumnState>& columns, bool with_hashes = false);
+                              const std::vector<lake::ColumnState>& columns, Sums wanted);
 
 }  // namespace weir::build

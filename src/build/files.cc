@@ -142,7 +142,7 @@ Result<std::vector<lake::ColumnState>> read_footers(Work& work, Stage& stage) {
 Result<void> count_files(Work& work, Stage& stage) {
   WEIR_TRY(const std::vector<lake::ColumnState> open, read_footers(work, stage));
   if (open.empty()) return {};
-  auto rest = sum_up(work.connection, stage.relation, open);
+  auto rest = sum_up(work.connection, stage.relation, open, Sums::Bounds);
   if (!rest) return work.failed(rest.error(), work.request.query, std::nullopt);
   for (auto& [name, sums] : rest->columns) stage.content.columns[name] = sums;
   return {};
@@ -156,7 +156,7 @@ Result<void> keep_in_memory(Work& work, Stage& stage) {
   remove_files(stage.files);
   stage.files.clear();
   stage.bytes = 0;
-  auto content = sum_up(work.connection, stage.relation, stage.columns);
+  auto content = sum_up(work.connection, stage.relation, stage.columns, Sums::Hashes);
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
   return {};

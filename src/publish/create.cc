@@ -35,8 +35,7 @@ std::vector<duck::Sql> Draft::create() {
   const lake::TableState& earlier = request.target;
   const duck::TableName table = writable();
   std::vector<duck::Sql> statements;
-  if (!earlier.exists)
-    statements.push_back(duck::Sql("CREATE SCHEMA IF NOT EXISTS {}", duck::TableName{{}, table.catalog, table.schema}));
+  effect.needs_schema = !earlier.exists;
   std::vector<duck::Sql> definitions;
   for (const ShapedColumn& column : shape.columns) {
     const lake::ColumnState* before = earlier.column(column.state.name);

@@ -1,5 +1,7 @@
 // Replace: the slice becomes exactly the query's rows. Unchanged content writes nothing; a small table is kept, a large
 // one made anew.
+#include <algorithm>
+
 #include "publish/draft.h"
 
 namespace weir::publish {
@@ -30,6 +32,19 @@ build::Stage stage_of_target(const Draft& draft) {
   return held;
 }
 
+// Sums of small stages are hashes, those of files bounds: where both have a bound it must be the same.
+bool differ(const build::Content::ColumnSums& a, const build::Content::ColumnSums& b) {
+  const auto moved = [](const auto& one, const auto& other) { return one && other && *one != *other; };
+  return a.nulls != b.nulls || moved(a.minimum, b.minimum) || moved(a.maximum, b.maximum);
+}
+
+bool differ(const build::Content& a, const build::Content& b) {
+  return a.rows != b.rows || !std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
+                                         [](const auto& one, const auto& other) {
+                                           return one.first == other.first && !differ(one.second, other.second);
+                                         });
+}
+
 // Counts and bounds are free and decide nearly always; hashes are taken only when those agree. Where no hash was
 // recorded, the target's rows are hashed as they are: exact, and needed once.
 Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t held_rows) {
@@ -38,7 +53,7 @@ Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t he
   if (!draft.target.exists || draft.request.always_commit || !draft.shape.alters.empty()) return false;
   if (!draft.is_partitioned() && !same_columns(draft)) return false;
   if (held_rows != fresh.rows) return false;
-  if (recorded && (recorded->rows != fresh.rows || recorded->columns != fresh.columns)) return false;
+  if (recorded && differ(*recorded, fresh)) return false;
   if (fresh.rows == 0) return true;
   build::Stage stage = draft.request.stage;
   if (stage.content.sum.empty()) WEIR_CHECK(build::add_hashes(clean, stage));

@@ -31,9 +31,13 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
   return std::move(draft.effect);
 }
 
-Result<void> write(duck::Connection& writer, const PrepareRequest& request, const Effect& effect, bool alone) {
-  const std::string doing = "writing " + request.model.target->uri();
-  const auto& statements = alone && !effect.keeping.empty() ? effect.keeping : effect.statements;
+Result<void> write(duck::Connection& writer, const PrepareRequest& request, const Effect& effect, CommitGroup& group) {
+  const Asset& target = *request.model.target;
+  const std::string doing = "writing " + target.uri();
+  auto statements = group.alone && !effect.keeping.empty() ? effect.keeping : effect.statements;
+  if (effect.needs_schema && group.schemas.insert(target.schema).second)
+    statements.insert(statements.begin(), duck::Sql("CREATE SCHEMA IF NOT EXISTS {}",
+                                                    duck::TableName{{}, request.lake.writer(), target.schema}));
   for (const duck::Sql& statement : statements) {
     if (failpoint("write_statement"))
       return fail(lake::explain(Code::W6020, doing, {duck::FailureType::Io, "failpoint", {}}));

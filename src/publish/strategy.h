@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ struct Effect {
   /// keeps the table (its id, change feed, comments) and costs more in a large group.
   std::vector<duck::Sql> statements;
   std::vector<duck::Sql> keeping;
+  /// The target's schema may have to be made first.
+  bool needs_schema = false;
   /// True if the write makes the stage's files the table's own: then build::discard keeps them.
   bool takes_files = false;
   /// Objects of the memory database to drop afterwards.
@@ -81,10 +84,17 @@ struct Effect {
 /// `rowid`, W4201 drift under on_schema_change=fail.
 Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request);
 
+/// What the steps of one commit share.
+struct CommitGroup {
+  /// It holds one step only: then keeping the table is cheap; in a large group recreating is.
+  bool alone = false;
+  /// Schemas made so far.
+  std::set<std::string> schemas = {};
+};
+
 /// Writes the effect. Requires: `writer` is inside a write transaction on the lake, under its lock, and the target is
-/// at effect.target_version. `alone`: the commit holds this step only (then keeping the table is cheap); in a large
-/// group recreating is. Errors: W6020 the engine failed; the caller rolls back.
-Result<void> write(duck::Connection& writer, const PrepareRequest& request, const Effect& effect, bool alone);
+/// at effect.target_version. Errors: W6020 the engine failed; the caller rolls back.
+Result<void> write(duck::Connection& writer, const PrepareRequest& request, const Effect& effect, CommitGroup& group);
 
 void discard(duck::Connection& clean, const Effect& effect);
 

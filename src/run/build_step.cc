@@ -135,7 +135,7 @@ bool is_missing(const Session& session, const Asset& asset) {
   const lake::Lake& lake = session.lakes.lake(asset.place);
   auto connection = session.lakes.connect();
   if (!connection) return false;
-  const auto version = lake.current_version(*connection);
+  const auto version = lake.newest_version(*connection);
   if (!version) return false;
   const auto states = lake.observe(*connection, {asset}, *version);
   return states && !states->at(asset.key()).exists;
@@ -203,7 +203,7 @@ std::optional<build::Content> recorded_content(const Session& session, const Ste
 Result<void> observe_target(Session& session, StepWork& work, duck::Connection& connection) {
   const Asset& target = *work.step->model->target;
   const lake::Lake& lake = session.lake_of(*work.step->model);
-  WEIR_TRY(const std::int64_t version, lake.current_version(connection));
+  WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
   WEIR_TRY(auto states, lake.observe(connection, {target}, version));
   work.target = std::move(states.at(target.key()));
   return {};

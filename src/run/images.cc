@@ -2,13 +2,21 @@
 
 namespace weir::run {
 
+void Images::add(const Asset& asset, Image image) {
+  const std::string key = asset.key();
+  keys_.emplace(image.step, key);
+  images_[key] = std::move(image);
+}
+
 void Images::remove_step(std::size_t step) {
-  std::erase_if(images_, [step](const auto& entry) { return entry.second.step == step; });
+  const auto [first, last] = keys_.equal_range(step);
+  for (auto at = first; at != last; ++at) images_.erase(at->second);
+  keys_.erase(first, last);
 }
 
 void Images::set_published(std::size_t step, std::int64_t version) {
-  for (auto& [key, image] : images_)
-    if (image.step == step) image.published = version;
+  const auto [first, last] = keys_.equal_range(step);
+  for (auto at = first; at != last; ++at) images_.at(at->second).published = version;
 }
 
 std::optional<Images::Found> Images::find(const Asset& asset, std::int64_t version) const {

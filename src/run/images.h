@@ -43,7 +43,7 @@ class Images {
   std::shared_mutex& mutex() { return mutex_; }
 
   /// Requires: the mutex is held (shared suffices for `find`, exclusive for the others).
-  void add(const Asset& asset, Image image) { images_[asset.key()] = std::move(image); }
+  void add(const Asset& asset, Image image);
   void remove_step(std::size_t step);
   void set_published(std::size_t step, std::int64_t version);
 
@@ -56,6 +56,8 @@ class Images {
  private:
   std::shared_mutex mutex_;
   std::map<std::string, Image> images_;
+  /// The assets that a step has images of: its target, and the view of a history.
+  std::multimap<std::size_t, std::string> keys_;
 };
 
 }  // namespace weir::run

@@ -163,7 +163,7 @@ Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, co
   auto transaction = duck::Transaction::begin(reader_);
   if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
   if (!at) {
-    WEIR_TRY(at, lake.current_version(reader_));
+    WEIR_TRY(at, lake.newest_version(reader_));
   }
   WEIR_TRY(const auto states, lake.observe(reader_, targets_of(members), *at));
   std::vector<StepWork*> moved;
@@ -218,13 +218,14 @@ Result<void> Publisher::write_members(const lake::Lake& lake, const std::vector<
   // Interrupting ends with the writes: the commit itself is short, and an interrupted one would have to be asked for by
   // its token.
   const Running::Watch watch(session_.running, fmt::format("lake {}", lake.name()), "committing", writer_);
+  publish::CommitGroup group{.alone = members.size() == 1};
   for (StepWork* member : members) {
     member->token = commit.token;
     resolve_inputs(*member);
     if (!member->effect->changes) continue;
     commit.steps.push_back(commit_step(*member));
     failpoint("before_write");
-    auto written = publish::write(writer_, prepare_request(session_, *member), *member->effect, members.size() == 1);
+    auto written = publish::write(writer_, prepare_request(session_, *member), *member->effect, group);
     if (!written) {
       attempt.culprit = member;
       return written;

@@ -68,7 +68,7 @@ state::StepRecord step_from(const lake::CommitRecord& commit, const lake::Commit
 /// were new.
 Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connection, state::Store& store) {
   WEIR_TRY(const std::int64_t reconciled, store.reconciled_version(lake.name()));
-  WEIR_TRY(const std::int64_t newest, lake.current_version(connection));
+  WEIR_TRY(const std::int64_t newest, lake.newest_version(connection));
   if (newest == reconciled) return 0;
   WEIR_TRY(const std::vector<lake::VersionRecord> versions, lake.commits_after(connection, reconciled));
   std::map<std::string, Ledger> ledgers;
@@ -142,7 +142,7 @@ Result<std::int64_t> remove_leftovers(const lake::Lake& lake, duck::Connection& 
   WEIR_TRY(const auto lock, lake.lock(stop));
   WEIR_TRY(std::int64_t removed, lake.remove_files(connection, "weir-" + run.run));
   if (held.empty()) return removed;
-  WEIR_TRY(const std::int64_t version, lake.current_version(connection));
+  WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
   WEIR_TRY(const auto states, lake.observe(connection, held, version));
   for (const auto& [key, table] : states) {
     WEIR_TRY(const std::int64_t strays, lake.remove_strays(connection, table.folder, since));

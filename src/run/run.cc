@@ -168,7 +168,7 @@ class Claimer {
     for (const lake::Lake& lake : lakes_.all()) {
       std::string name = lake.name();
       std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-      WEIR_TRY(const std::int64_t now, lake.current_version(connection));
+      WEIR_TRY(const std::int64_t now, lake.newest_version(connection));
       const auto then = seen.lakes.find(name);
       if (then == seen.lakes.end() || then->second.newest != now) return true;
     }
@@ -194,7 +194,7 @@ Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lak
   WEIR_TRY(duck::Connection connection, lakes.connect());
   for (const auto& [name, of_lake] : assets) {
     const lake::Lake& lake = lakes.lake(name);
-    WEIR_TRY(const std::int64_t version, lake.current_version(connection));
+    WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
     WEIR_TRY(auto states, lake.observe(connection, of_lake, version));
     targets.merge(states);
   }

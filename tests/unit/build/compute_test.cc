@@ -16,7 +16,7 @@ TEST_F(Compute, SmallResultIsATableThatOthersSee) {
             "1x 2-");
   EXPECT_EQ(stage->content.rows, 2);
   EXPECT_EQ(stage->content.columns.at("v").nulls, 1);
-  EXPECT_EQ(stage->content.columns.at("id").maximum, "2");
+  EXPECT_FALSE(stage->content.sum_of_hashes.empty());
   discard(*clean_, *stage, false);
   EXPECT_NE(one(duck::Sql("SELECT count(*) FROM {}", stage->relation)), "2");
 }

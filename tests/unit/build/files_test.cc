@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "build/content.h"
 #include "slice.h"
 
 namespace weir::build {
@@ -73,7 +74,12 @@ TEST_F(Files, MemoryAndFilesAddUpTheSame) {
   ASSERT_TRUE(by_memory.has_value());
   ASSERT_TRUE(by_memory->files.empty());
   ASSERT_TRUE(add_hashes(*clean_, *by_memory).has_value());
-  EXPECT_EQ(to_json(by_files->content), to_json(by_memory->content));
+  // Of rows in memory hashes are kept, not bounds.
+  auto counted = sum_up(*clean_, by_memory->relation, by_memory->columns, Sums::Bounds);
+  ASSERT_TRUE(counted.has_value());
+  counted->sum = by_memory->content.sum;
+  counted->sum_of_hashes = by_memory->content.sum_of_hashes;
+  EXPECT_EQ(to_json(by_files->content), to_json(*counted));
   EXPECT_EQ(by_files->columns, by_memory->columns);
 }
 

@@ -141,7 +141,8 @@ class Publishing : public ::testing::Test {
   void commit(const PrepareRequest& request, const Effect& effect) {
     auto transaction = duck::Transaction::begin(*writer_);
     ASSERT_TRUE(transaction.has_value());
-    auto written = write(*writer_, request, effect, alone);
+    CommitGroup group{.alone = alone};
+    auto written = write(*writer_, request, effect, group);
     ASSERT_TRUE(written.has_value()) << written.error().front().message;
     auto done = transaction->commit();
     ASSERT_TRUE(done.has_value()) << done.error().message;
