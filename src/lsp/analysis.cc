@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <set>
 
 #include "bind/binder.h"
@@ -38,24 +39,19 @@ class Analyst {
  public:
   /// Null if the question was cancelled.
   std::shared_ptr<const Snapshot> answer(const Question& question, const std::atomic<bool>& cancelled) {
+    if (root_ != question.root) begin(question.root);
     auto made = std::make_shared<Snapshot>();
     made->revision = question.revision;
     made->root = question.root;
     made->configuration = configuration_of(question);
-    if (root_ != question.root) begin(question.root);
-    auto project = load_project(question.root, parser_, question.open, *cache_);
-    cache_->keep_touched();
-    if (project.has_value()) {
-      made->project = std::move(*project);
-      const auto judged = metric::judge(made->project, parser_, fit_metrics_);
-      made->diagnostics = made->project.diagnostics;
-      if (!judged.has_value()) say(judged.error(), *made);
-      link(*made);
-      if (!bind(*made, cancelled)) return nullptr;
-      add_macros(*made);
-    } else {
-      made->diagnostics = std::move(project).error();
+    try {
+      if (!understand(question, cancelled, *made)) return nullptr;
+    } catch (const std::exception& problem) {
+      // Neither a folder that vanishes while it is read nor a lack of memory ends the server: what was known stays.
+      made->problem = problem.what();
+      made->diagnostics.clear();
       if (last_ != nullptr) keep(*last_, *made);
+      begin_engine();
     }
     text::sort_diagnostics(made->diagnostics);
     last_ = made;
@@ -63,15 +59,43 @@ class Analyst {
   }
 
  private:
+  /// False if it was cancelled.
+  bool understand(const Question& question, const std::atomic<bool>& cancelled, Snapshot& made) {
+    auto project = load_project(question.root, *parser_, question.open, *cache_);
+    cache_->keep_touched();
+    if (!project.has_value()) {
+      made.diagnostics = std::move(project).error();
+      if (last_ != nullptr) keep(*last_, made);
+      // A fault that lies in no file may be the engine's: it is opened anew.
+      const bool is_elsewhere = std::any_of(made.diagnostics.begin(), made.diagnostics.end(),
+                                            [](const Diagnostic& one) { return one.path.empty(); });
+      if (is_elsewhere) begin_engine();
+      return true;
+    }
+    made.project = std::move(*project);
+    const auto judged = metric::judge(made.project, *parser_, fit_metrics_);
+    made.diagnostics = made.project.diagnostics;
+    if (!judged.has_value()) say(judged.error(), made);
+    link(made);
+    if (!bind(made, cancelled)) return false;
+    add_macros(made);
+    return true;
+  }
+
   void begin(const std::string& root) {
     root_ = root;
     cache_ = std::make_unique<ParseCache>(root + "/.weir/cache/parsed");
-    // Texts that are being typed are nobody else's: what is learnt of them stays in memory.
-    binder_ = std::make_unique<bind::Binder>(bind::BinderOptions{.cache_file = "", .threads = 1});
+    begin_engine();
     last_ = nullptr;
     sources_ = {};
     asked_for_.clear();
     looked_ = {};
+  }
+
+  void begin_engine() {
+    parser_ = std::make_unique<Parser>();
+    // Texts that are being typed are nobody else's: what is learnt of them stays in memory.
+    binder_ = std::make_unique<bind::Binder>(bind::BinderOptions{.cache_file = "", .threads = 1});
   }
 
   static std::string configuration_of(const Question& question) {
@@ -123,14 +147,17 @@ class Analyst {
     if (cancelled) return false;
     if (!bound.has_value()) {
       say(std::move(bound).error(), made);
+      begin_engine();
       return true;
     }
     Diagnostics missing = ops::warn_of_missing_sources(*made.graph, made.project, *bound, sources_.missing);
     std::move(missing.begin(), missing.end(), std::back_inserter(bound->diagnostics));
-    std::set<std::string> current;
-    for (const Model& model : made.project.models) current.insert(model.source->path);
+    // Places in a model that is only remembered are places in a text that is no more.
+    std::set<std::string> remembered;
+    for (const auto& [path, model] : made.models) remembered.insert(path);
+    for (const Model& model : made.project.models) remembered.erase(model.source->path);
     for (Diagnostic& found : bound->diagnostics)
-      if (found.path.empty() || current.contains(found.path)) made.diagnostics.push_back(std::move(found));
+      if (!remembered.contains(found.path)) made.diagnostics.push_back(std::move(found));
     const auto& models = made.graph->models();
     for (std::size_t i = 0; i < models.size() && i < bound->models.size(); ++i)
       made.bound.emplace(models[i].source->path, std::move(bound->models[i]));
@@ -146,7 +173,7 @@ class Analyst {
       if (columns == nullptr) return std::nullopt;
       return metric::KnownTable{*columns, std::nullopt, ""};
     };
-    auto found = metric::bound_warnings(made.project, table_of, parser_, bound_metrics_);
+    auto found = metric::bound_warnings(made.project, table_of, *parser_, bound_metrics_);
     say(found.has_value() ? std::move(*found) : std::move(found).error(), made);
   }
 
@@ -213,7 +240,7 @@ class Analyst {
   }
 
   std::string root_;
-  Parser parser_;
+  std::unique_ptr<Parser> parser_;
   std::unique_ptr<ParseCache> cache_;
   std::unique_ptr<bind::Binder> binder_;
   ops::SourceColumns sources_;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <filesystem>
 #include <set>
 
@@ -125,7 +126,18 @@ class Server {
         connection_.refuse(id, {kInvalidParams, what});
       else
         log(what);
+    } catch (const std::exception& wrong) {
+      fault(id, method, wrong);
     }
+  }
+
+  /// An answer that could not be made; the server goes on.
+  void fault(const Json& id, std::string_view method, const std::exception& wrong) {
+    const std::string what = std::string(method) + ": " + wrong.what();
+    if (id.is_null())
+      log(what);
+    else
+      connection_.refuse(id, {kInternalError, what});
   }
 
   void log(const std::string& what) { connection_.notify("window/logMessage", {{"type", 2}, {"message", what}}); }
@@ -292,6 +304,7 @@ class Server {
 
   void adopt(std::shared_ptr<const Snapshot> snapshot) {
     session_.snapshot = std::move(snapshot);
+    if (!session_.snapshot->problem.empty()) log("the project cannot be looked at: " + session_.snapshot->problem);
     if (session_.snapshot->revision == revision_) publish_all();
     answer_deferred();
   }
@@ -313,6 +326,8 @@ class Server {
         answer(one.id, *one.method, one.params);
       } catch (const Json::exception& wrong) {
         connection_.refuse(one.id, {kInvalidParams, std::string(one.method->name) + ": " + wrong.what()});
+      } catch (const std::exception& wrong) {
+        fault(one.id, one.method->name, wrong);
       }
     }
     deferred_ = std::move(still);

@@ -48,6 +48,8 @@ struct Snapshot {
   std::shared_ptr<const Graph> graph;
   /// Everything to be said about the project as it is.
   Diagnostics diagnostics;
+  /// What kept the project from being understood that is no fault of its files; empty if nothing did.
+  std::string problem;
   /// The text of weir.yaml, for the places of its diagnostics.
   std::string configuration;
   /// By file. Of a file that is wrong now, the model that it last was.

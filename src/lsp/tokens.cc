@@ -7,7 +7,7 @@
 #include "lsp/json.h"
 #include "lsp/view.h"
 #include "parse/script.h"
-#include "project/asset.h"
+#include "project/header_block.h"
 #include "project/header_options.h"
 #include "project/references.h"
 
@@ -64,6 +64,31 @@ void color_line(const HeaderLine& line, std::vector<Colored>& out) {
   }
 }
 
+/// Keys of the block header, and values that their table lists.
+void color_block(const View& view, std::vector<Colored>& out) {
+  if (!view.header().block) return;
+  const Span block = view.header().block->text;
+  const std::string_view text = view.text();
+  for (std::uint32_t begin = block.begin; begin < block.end;) {
+    const auto newline = text.find('\n', begin);
+    const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(newline, block.end));
+    Piece rest = Piece(text, {begin, end}).trimmed();
+    begin = end + 1;
+    const auto colon = rest.view().find(':');
+    if (colon == std::string_view::npos) continue;
+    const Piece key = rest.sub(0, colon);
+    const BlockKeyEntry* entry = block_key_named(key.view());
+    const bool is_root = key.view() == "weir" || key.view() == "interlace";
+    if (entry == nullptr && !is_root) continue;
+    out.push_back({key.span(), Kind::Keyword});
+    const Piece value = rest.sub(colon + 1).trimmed();
+    if (entry == nullptr || value.empty()) continue;
+    const bool is_listed = std::find(entry->values.begin(), entry->values.end(), value.view()) != entry->values.end();
+    if (is_listed) out.push_back({value.span(), Kind::EnumMember});
+    if (value.view().find("://") != std::string_view::npos) out.push_back({value.span(), Kind::String});
+  }
+}
+
 }  // namespace
 
 Json semantic_legend() { return {{"tokenTypes", kKinds}, {"tokenModifiers", Json::array()}}; }
@@ -74,6 +99,7 @@ Answer semantic_tokens(const Session& session, const Json& params) {
   const View& view = *cursor->view;
   std::vector<Colored> all;
   for (const HeaderLine& line : view.lines()) color_line(line, all);
+  color_block(view, all);
   parse::Script whole;
   whole.statements.push_back({});
   whole.statements.back().span = {0, static_cast<std::uint32_t>(view.sql().size())};
