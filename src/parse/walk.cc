@@ -242,7 +242,22 @@ bool walk_tree(const std::string& tree, std::int64_t offset, std::string_view sq
   return Walker(offset, sql, hidden, draft).run(json::parse(tree));
 }
 
-std::size_t statements_in_tree(const std::string& tree) { return json::parse(tree).at("statements").size(); }
+// A look at the brackets alone: reading all of it a second time was a fifth of the time of loading a new project.
+std::size_t statements_in_tree(const std::string& tree) {
+  std::size_t count = 0;
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const char c = tree[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (c == '{' && depth == 2) ++count;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+  }
+  return count;
+}
 
 void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draft& draft) {
   const auto& tokens = draft.tokens;

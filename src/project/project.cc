@@ -69,9 +69,8 @@ class Loader {
       if (!name.ends_with(".sql")) continue;
       auto source = std::make_shared<Source>();
       source->path = (std::filesystem::path(root) / name).lexically_normal().string();
-      if (std::any_of(files_.begin(), files_.end(),
-                      [&source](const File& one) { return one.source->path == source->path; }))
-        continue;
+      // Roots may lie within each other.
+      if (!seen_.insert(source->path).second) continue;
       const auto open = open_.find(source->path);
       if (open != open_.end()) {
         source->text = open->second;
@@ -150,16 +149,32 @@ class Loader {
       return fail(Diagnostic{.code = Code::W0201,
                              .message = "DuckDB does not list its functions: " + volatile_names.error().message});
     cache_.set_volatile_functions(**volatile_names);
+    for (std::size_t begin = 0; begin < missing.size(); begin += kFilesAtOnce) {
+      const auto from = missing.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto to = missing.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kFilesAtOnce, missing.size()));
+      WEIR_CHECK(parse_files(**connection, {from, to}));
+    }
+    return parse_test_texts(**connection, texts);
+  }
+
+  // Trees take ten times the room of their queries, so not all of a large project's are held at once.
+  static constexpr std::size_t kFilesAtOnce = 500;
+
+  static Result<void> fetch(parse::Trees& trees, duck::Connection& connection,
+                            const std::vector<std::string>& queries) {
+    if (auto done = trees.fetch(connection, queries); !done)
+      return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser failed: " + done.error().message});
+    return {};
+  }
+
+  Result<void> parse_files(duck::Connection& connection, const std::vector<std::pair<File*, std::string>>& files) {
     parse::Trees trees;
     std::vector<std::string> queries;
-    for (const auto& [file, key] : missing)
+    for (const auto& [file, key] : files)
       for (std::string& query : parse::queries_of(file->judgement.blanked_sql)) queries.push_back(std::move(query));
-    for (const auto& [file, text] : texts)
-      for (std::string& query : parse::queries_of(text.sql)) queries.push_back(std::move(query));
-    if (auto done = trees.fetch(**connection, queries); !done)
-      return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser failed: " + done.error().message});
-    for (const auto& [file, key] : missing) {
-      auto script = parse::parse_script(trees, **connection, file->judgement.blanked_sql, file->source->path);
+    WEIR_CHECK(fetch(trees, connection, queries));
+    for (const auto& [file, key] : files) {
+      auto script = parse::parse_script(trees, connection, file->judgement.blanked_sql, file->source->path);
       if (!script.has_value()) {
         add(file->judgement.diagnostics);
         add(script.error());
@@ -168,8 +183,18 @@ class Loader {
       cache_.put(key, *script);
       file->script = std::move(*script);
     }
+    return {};
+  }
+
+  Result<void> parse_test_texts(duck::Connection& connection,
+                                const std::vector<std::pair<const File*, TestText>>& texts) {
+    parse::Trees trees;
+    std::vector<std::string> queries;
+    for (const auto& [file, text] : texts)
+      for (std::string& query : parse::queries_of(text.sql)) queries.push_back(std::move(query));
+    WEIR_CHECK(fetch(trees, connection, queries));
     for (const auto& [file, text] : texts) {
-      auto script = parse::parse_script(trees, **connection, text.sql, file->source->path);
+      auto script = parse::parse_script(trees, connection, text.sql, file->source->path);
       if (script)
         cache_.put(io::xxh3_hex(text.sql), std::move(*script));
       else
@@ -342,6 +367,7 @@ class Loader {
   const OpenTexts& open_;
   ParseCache& cache_;
   std::vector<File> files_;
+  std::set<std::string> seen_;
   ProducedAssets produced_;
   std::map<std::string, std::string> claims_;
 };
