@@ -11,9 +11,11 @@
 #include "bind/diagnosis.h"
 #include "bind/known_assets.h"
 #include "bind/lineage.h"
+#include "bind/macro_binding.h"
 #include "bind/model_binding.h"
 #include "bind/test_binding.h"
 #include "io/hash.h"
+#include "project/contract.h"
 #include "text/render.h"
 
 namespace weir::bind {
@@ -92,6 +94,7 @@ class Walk {
   Result<void> ask_plain(const std::vector<ModelBinding*>& plain);
   Result<void> ask_alone(ModelBinding& binding);
   Result<void> explain(ModelBinding& binding);
+  void check_output(ModelBinding& binding);
   Result<void> finish(ModelBinding& binding, bool is_recalled);
   void settle(ModelBinding& binding);
 
@@ -107,6 +110,12 @@ Result<Bound> Walk::run() {
   for (const std::vector<std::size_t>& layer : layers()) WEIR_CHECK(bind_layer(layer));
   bound_.assets = known_.take();
   text::sort_diagnostics(bound_.diagnostics);
+  // A library's fault shows in every model that calls it.
+  auto& all = bound_.diagnostics;
+  const auto is_same = [](const Diagnostic& a, const Diagnostic& b) {
+    return a.code == b.code && a.path == b.path && a.span == b.span && a.message == b.message;
+  };
+  all.erase(std::unique(all.begin(), all.end(), is_same), all.end());
   return std::move(bound_);
 }
 
@@ -351,14 +360,26 @@ Result<void> Walk::explain(ModelBinding& binding) {
   binding.is_fleeting = true;
   auto connection = connection_for(*body_.engine, binding);
   if (!connection) return engine_failed(connection.error());
+  if (blame_macro(*connection, binding)) return {};
   if (auto done = diagnose(*connection, binding, known_); !done) return engine_failed(done.error());
   return {};
+}
+
+/// The contract on the result (`columns:`).
+void Walk::check_output(ModelBinding& binding) {
+  duck::Connection* connection = binding.model->contract.empty() ? nullptr : body_.connection();
+  if (connection == nullptr) return;
+  Columns columns;
+  for (const BoundColumn& column : binding.bound.columns) columns.push_back({column.name, column.type});
+  if (auto kept = check_contract(*connection, *binding.model, columns); !kept)
+    for (Diagnostic& one : kept.error()) binding.found.push_back(std::move(one));
 }
 
 Result<void> Walk::finish(ModelBinding& binding, bool is_recalled) {
   if (!is_recalled && binding.bound.state == BoundModel::State::Bound) {
     if (auto done = bind_declarations(binding, known_, [this] { return body_.connection(); }); !done)
       return engine_failed(done.error());
+    check_output(binding);
     if (!binding.is_fleeting) body_.cache.put(binding.key, {binding.bound, binding.found});
     if (!body_.options.lineage) {
       for (BoundColumn& column : binding.bound.columns) column.from = {};

@@ -161,12 +161,13 @@ parse::Spliced text_for_binding(const Model& model, std::size_t index, const Pla
     if (!tokens) tokens = tokens_of(model.source->text, statement.span);
     if (const auto clause = at_clause(model.source->text, *tokens, reference.span)) more.push_back({*clause, " "});
   }
-  return splice_statement(model, index, where_to_read(places), sample_partition(model), {}, std::move(more));
+  return splice_statement(model, index, where_to_read(places), places.partition.value_or(sample_partition(model)),
+                          places.arguments, std::move(more));
 }
 
 std::vector<SetupStatement> macros_for_binding(const Model& model, std::size_t index, const Places& places) {
   if (model.macros.empty()) return {};
-  return macros_before(model, index, where_to_read(places), sample_partition(model));
+  return macros_before(model, index, where_to_read(places), places.partition.value_or(sample_partition(model)));
 }
 
 std::uint32_t query_offset(const parse::Spliced& sql, const parse::Statement& statement) {

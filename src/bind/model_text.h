@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Places {
   std::map<std::uint32_t, std::pair<FileCall, std::string>> files;
   /// Text put in place of something wrong, so that the rest can be looked at too.
   std::vector<parse::Replacement> patches;
+  /// For a text that is run: the partition, instead of any, and values of arguments by name.
+  std::optional<std::string> partition;
+  std::map<std::string, std::string> arguments;
 };
 
 /// Statement `index` with everything in place.
