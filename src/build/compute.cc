@@ -16,6 +16,7 @@
 #include "build/names.h"
 #include "build/types.h"
 #include "build/work.h"
+#include "project/contract.h"
 #include "project/gate.h"
 #include "project/macro_place.h"
 
@@ -277,6 +278,7 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
   Work work{connection, request, request.query.sql(), {}, "_weir_lost_"};
   WEIR_CHECK(run_setup(work));
   WEIR_TRY(const std::vector<duck::Column> result, bind_result(work));
+  WEIR_CHECK(check_contract(connection, request.model, result));
   WEIR_TRY(Layout layout, lay_out(request, result));
   WEIR_CHECK(note_unnamed(work, result, layout.notes));
   while (std::any_of(result.begin(), result.end(),
