@@ -39,11 +39,14 @@ bool blame_macro(duck::Connection& connection, ModelBinding& binding) {
   }
   std::vector<const parse::Spliced*> setup;
   for (const SetupStatement& one : ran) setup.push_back(&one.sql);
-  const Refusal& refusal = *binding.refusal;
   const parse::Spliced failing = text_for_binding(model, binding.refused_statement, binding.places);
-  const auto macro =
-      macro_of_fault(connection, setup, failing.sql(), {refusal.type, refusal.message, refusal.position});
+  // Binding sends more than the statement, and takes that off every place, of macros too: asked for once more.
+  const auto plain = connection.describe(failing.sql());
+  if (plain) return false;
+  const auto macro = macro_of_fault(connection, setup, failing.sql(), plain.error());
   if (!macro) return false;
+  Refusal refusal = *binding.refusal;
+  refusal.position = plain.error().position;
   blame(binding, ran[*macro], refusal);
   return true;
 }

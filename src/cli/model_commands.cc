@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/unit_output.h"
 #include "ops/show.h"
 #include "ops/test.h"
 
@@ -70,6 +71,7 @@ Exit test_command(const Args& args, Streams& streams) {
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   std::vector<std::string> select = args.list("selector");
   for (const std::string& more : args.list("select")) select.push_back(more);
+  if (args.flag("unit")) return run_unit_tests(*workspace, select, args, streams);
   const auto tested = ops::test(*workspace, select, args.list("exclude"), args.text("partition"));
   if (!tested) return refuse(tested.error(), workspace->loaded(), streams);
   bool blocked = false;

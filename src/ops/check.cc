@@ -6,6 +6,7 @@
 #include "duck/sql.h"
 #include "ops/binding.h"
 #include "ops/metric_warnings.h"
+#include "ops/unit_test.h"
 #include "project/piece.h"
 #include "text/lexer.h"
 #include "text/render.h"
@@ -137,6 +138,8 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
       if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
         checked.blocked.push_back({bound.graph.models()[i].path, bound.bound.models[i].blocked_by});
   }
+  WEIR_TRY(const Diagnostics tests, check_unit_tests(workspace));
+  checked.diagnostics.insert(checked.diagnostics.end(), tests.begin(), tests.end());
   text::sort_diagnostics(checked.diagnostics);
   return checked;
 }

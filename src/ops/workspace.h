@@ -41,6 +41,9 @@ class Workspace {
   /// What was loaded of the project so far, for showing source lines; may be null.
   const Project* loaded() const { return project_.get(); }
 
+  /// A file besides those of the project that diagnostics may show lines of. Requires: the project was loaded.
+  void add_source(std::shared_ptr<const Source> source) { project_->sources.push_back(std::move(source)); }
+
   /// The model whose asset or path the user named: an asset URI, `schema.table`, a table, or a model's path.
   /// A name that is none of these is taken as a table of the default lake.
   Result<Asset> asset_named(const std::string& name);

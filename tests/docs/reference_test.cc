@@ -44,6 +44,8 @@ const std::map<std::string, Surface>& surfaces() {
       {"query", {"query", ""}},
       {"history", {"history", ""}},
       {"test", {"test", ""}},
+      {"unit_test", {"test", ""}},
+      {"check_unit_tests", {"check", ""}},
       {"rebuild_state", {"state rebuild", ""}},
       {"deploy", {"deploy", ""}},
       {"deploy_plan", {"", "part of every run"}},
