@@ -34,10 +34,35 @@ Result<Owners> owners_of(const std::vector<Model>& models) {
   return owners;
 }
 
+/// The model of this path, or the only one of this short name; models.size() if there is none.
+std::size_t index_named(const std::vector<Model>& models, const std::string& name) {
+  std::size_t found = models.size();
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (models[i].path == name) return i;
+    if (models[i].path.ends_with("/" + name)) found = found == models.size() ? i : models.size() + 1;
+  }
+  return std::min(found, models.size());
+}
+
+Diagnostics unknown_dependencies(const std::vector<Model>& models) {
+  Diagnostics problems;
+  for (const Model& model : models)
+    for (const std::string& name : model.depends_on)
+      if (index_named(models, name) == models.size())
+        problems.push_back({.code = Code::W2010,
+                            .message = fmt::format("depends_on names {}, and no model is called so", name),
+                            .path = model.source->path,
+                            .hint = "write the path of a model; `weir ls` lists them"});
+  return problems;
+}
+
 /// Producer indexes per model. A model that reads what it wrote before makes no edge.
 Edges edges_of(const std::vector<Model>& models, const Owners& owners) {
   Edges producers(models.size());
   for (std::size_t i = 0; i < models.size(); ++i) {
+    for (const std::string& name : models[i].depends_on)
+      if (const std::size_t before = index_named(models, name); before < models.size() && before != i)
+        producers[i].insert(before);
     for (const Asset& asset : inputs_of(models[i])) {
       const auto owner = owners.find(asset.key());
       if (owner != owners.end() && owner->second != i) producers[i].insert(owner->second);
@@ -102,6 +127,7 @@ std::vector<Asset> outputs_of(const Model& model) {
 Result<Graph> Graph::link(std::vector<Model> models) {
   std::sort(models.begin(), models.end(), [](const Model& a, const Model& b) { return a.path < b.path; });
   WEIR_TRY(const Owners owners, owners_of(models));
+  if (Diagnostics problems = unknown_dependencies(models); !problems.empty()) return fail(std::move(problems));
   const Edges producers = edges_of(models, owners);
 
   std::vector<std::size_t> waits(models.size());

@@ -14,8 +14,8 @@ namespace weir {
 class Graph {
  public:
   /// Links every reference to the model that produces its asset, or leaves it a source. Edges come from reads in any
-  /// statement, from relationships tests, and from `on`. Errors: W2001 two producers of one asset, W2003 cycle (blamed
-  /// on a member, names all of them).
+  /// statement, from relationships tests, from `on`, and from `depends_on`. Errors: W2001 two producers of one asset,
+  /// W2003 cycle (blamed on a member, names all of them), W2010 `depends_on` of no model.
   static Result<Graph> link(std::vector<Model> models);
 
   /// Producers first; ties by path, so plans and goldens are stable.

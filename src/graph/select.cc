@@ -80,7 +80,21 @@ Result<std::size_t> end_named(const Graph& graph, const std::string& name) {
   return index_named(graph, name);
 }
 
-Result<Indexes> named(const Graph& graph, const std::string& name) {
+/// The models in a state. None is no mistake: nothing may be modified.
+Result<Indexes> in_state(const Graph& graph, const Selection& selection, const std::string& state) {
+  if ((state != "modified" && state != "failed") || !selection.in_state)
+    return fail(Diagnostic{.code = Code::W2010,
+                           .message = fmt::format("there is no state called {}", state),
+                           .hint = "state:modified and state:failed"});
+  WEIR_TRY(const std::set<std::string> paths, selection.in_state(state));
+  Indexes found;
+  for (std::size_t i = 0; i < graph.models().size(); ++i)
+    if (paths.contains(graph.models()[i].path)) found.insert(i);
+  return found;
+}
+
+Result<Indexes> named(const Graph& graph, const Selection& selection, const std::string& name) {
+  if (name.starts_with("state:")) return in_state(graph, selection, name.substr(6));
   Indexes found;
   const auto& models = graph.models();
   const bool is_glob = name.find_first_of("*?") != std::string::npos;
@@ -132,7 +146,7 @@ Indexes below(const Graph& graph, const Indexes& start, std::size_t steps) {
 }
 
 /// One part: "2+name+1".
-Result<Indexes> part(const Graph& graph, std::string_view text) {
+Result<Indexes> part(const Graph& graph, const Selection& selection, std::string_view text) {
   std::optional<std::size_t> up;
   std::optional<std::size_t> down;
   std::size_t digits = 0;
@@ -147,19 +161,19 @@ Result<Indexes> part(const Graph& graph, std::string_view text) {
     down = tail == text.size() ? kAll : std::stoul(std::string(text.substr(tail)));
     text = text.substr(0, tail - 1);
   }
-  WEIR_TRY(const Indexes found, named(graph, std::string(text)));
+  WEIR_TRY(const Indexes found, named(graph, selection, std::string(text)));
   Indexes all = found;
   if (up) all.merge(above(graph, found, *up));
   if (down) all.merge(below(graph, found, *down));
   return all;
 }
 
-Result<Indexes> entry(const Graph& graph, const std::string& text) {
+Result<Indexes> entry(const Graph& graph, const Selection& selection, const std::string& text) {
   std::optional<Indexes> all;
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const auto comma = std::min(text.find(',', begin), text.size());
-    WEIR_TRY(const Indexes found, part(graph, std::string_view(text).substr(begin, comma - begin)));
+    WEIR_TRY(const Indexes found, part(graph, selection, std::string_view(text).substr(begin, comma - begin)));
     if (!all) {
       all = found;
     } else {
@@ -172,7 +186,7 @@ Result<Indexes> entry(const Graph& graph, const std::string& text) {
   return *all;
 }
 
-Result<Indexes> entries(const Graph& graph, const std::vector<std::string>& texts) {
+Result<Indexes> entries(const Graph& graph, const Selection& selection, const std::vector<std::string>& texts) {
   Indexes all;
   Diagnostics problems;
   for (const std::string& text : texts) {
@@ -180,7 +194,7 @@ Result<Indexes> entries(const Graph& graph, const std::vector<std::string>& text
     std::size_t begin = text.find_first_not_of(' ');
     while (begin != std::string::npos) {
       const auto end = std::min(text.find(' ', begin), text.size());
-      auto found = entry(graph, text.substr(begin, end - begin));
+      auto found = entry(graph, selection, text.substr(begin, end - begin));
       if (found)
         all.merge(*found);
       else
@@ -248,7 +262,7 @@ Result<Indexes> between(const Graph& graph, const Selection& selection, Diagnost
 Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings) {
   Indexes chosen;
   if (!selection.select.empty()) {
-    WEIR_TRY(chosen, entries(graph, selection.select));
+    WEIR_TRY(chosen, entries(graph, selection, selection.select));
   } else {
     for (std::size_t i = 0; i < graph.models().size(); ++i) chosen.insert(i);
   }
@@ -256,7 +270,7 @@ Result<std::set<std::string>> select(const Graph& graph, const Selection& select
     WEIR_TRY(const Indexes path, between(graph, selection, warnings));
     std::erase_if(chosen, [&path](std::size_t i) { return !path.contains(i); });
   }
-  WEIR_TRY(const Indexes excluded, entries(graph, selection.exclude));
+  WEIR_TRY(const Indexes excluded, entries(graph, selection, selection.exclude));
   std::set<std::string> paths;
   for (const std::size_t i : chosen)
     if (!excluded.contains(i)) paths.insert(graph.models()[i].path);

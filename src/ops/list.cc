@@ -1,6 +1,6 @@
 #include "ops/list.h"
 
-#include "graph/select.h"
+#include "ops/selection.h"
 
 namespace weir::ops {
 
@@ -10,7 +10,7 @@ Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<s
                                        const std::vector<std::string>& exclude) {
   WEIR_TRY(const Graph* graph, workspace.graph());
   Diagnostics warnings;
-  WEIR_TRY(const std::set<std::string> selected, select(*graph, {selectors, exclude, std::nullopt, {}}, warnings));
+  WEIR_TRY(const std::set<std::string> selected, select(*graph, selection_of(workspace, selectors, exclude), warnings));
   std::vector<const Model*> listed;
   for (const Model& model : graph->models())
     if (selected.contains(model.path)) listed.push_back(&model);

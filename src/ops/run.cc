@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "graph/select.h"
 #include "ops/check.h"
 #include "ops/deploy.h"
+#include "ops/selection.h"
 
 namespace weir::ops {
 namespace {
@@ -39,7 +39,10 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   run::RunRequest resolved;
   resolved.options = request.options;
   if (resolved.options.jobs <= 0) resolved.options.jobs = project->config.jobs;
-  WEIR_TRY(resolved.selected, select(*graph, {request.select, request.exclude, request.from, request.to}, warnings));
+  Selection selection = selection_of(workspace, request.select, request.exclude);
+  selection.from = request.from;
+  selection.to = request.to;
+  WEIR_TRY(resolved.selected, select(*graph, selection, warnings));
   resolved.partition = request.partition;
   resolved.at = request.at;
   WEIR_TRY(resolved.arguments, arguments_of(*project, request.arguments));

@@ -1,6 +1,6 @@
 #include "ops/test.h"
 
-#include "graph/select.h"
+#include "ops/selection.h"
 
 namespace weir::ops {
 
@@ -10,7 +10,7 @@ Result<std::vector<run::TestedTable>> test(Workspace& workspace, const std::vect
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const Project* project, workspace.project());
   Diagnostics warnings;
-  WEIR_TRY(const std::set<std::string> selected, select(*graph, {selectors, exclude, std::nullopt, {}}, warnings));
+  WEIR_TRY(const std::set<std::string> selected, select(*graph, selection_of(workspace, selectors, exclude), warnings));
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   WEIR_TRY(state::Store * store, workspace.store());
   return run::test_tables(*project, *graph, selected, *lakes, *store, partition);

@@ -119,5 +119,23 @@ TEST(Graph, ManyModelsInARowAreOrdered) {
   EXPECT_EQ(graph.models().back().path, "m1000");
 }
 
+TEST(Graph, DependsOnMakesAnEdgeByPathOrShortName) {
+  LoadedProject project;
+  project.model("z/first", managed("first", "SELECT 1 AS id"));
+  project.model("a", "/* weir: {depends_on: [first]} */\nSELECT 1 AS id");
+  const Graph graph = project.graph();
+  EXPECT_EQ(order_of(graph), (Paths{"z/first", "a"}));
+  EXPECT_EQ(producers_of(graph, "a"), (Paths{"z/first"}));
+}
+
+TEST(Graph, DependsOnOfNoModelIsRefused) {
+  LoadedProject project;
+  project.model("a", "/* weir: {depends_on: [nothing]} */\nSELECT 1 AS id");
+  const auto linked = project.link();
+  ASSERT_FALSE(linked.has_value());
+  EXPECT_EQ(linked.error().front().code, Code::W2010);
+  EXPECT_EQ(linked.error().front().path, "models/a.sql");
+}
+
 }  // namespace
 }  // namespace weir

@@ -82,5 +82,30 @@ TEST_F(Selecting, UnknownAndAmbiguousNamesAreErrors) {
   EXPECT_EQ(codes_, (Codes{Code::W2010, Code::W2011, Code::W2010}));
 }
 
+TEST_F(Selecting, TakesModelsByState) {
+  Selection selection{{"state:modified+"}, {"state:failed"}, {}, {}};
+  std::vector<std::string> asked;
+  selection.in_state = [&asked](const std::string& state) -> Result<Paths> {
+    asked.push_back(state);
+    return state == "modified" ? Paths{"stage/b"} : Paths{"mart/d"};
+  };
+  EXPECT_EQ(chosen(selection), (Paths{"stage/b", "stage/c"}));
+  EXPECT_EQ(asked, (std::vector<std::string>{"modified", "failed"}));
+}
+
+TEST_F(Selecting, StateThatHoldsNothingIsNoMistake) {
+  Selection selection{{"state:modified"}, {}, {}, {}};
+  selection.in_state = [](const std::string&) -> Result<Paths> { return Paths{}; };
+  EXPECT_EQ(chosen(selection), Paths{});
+  EXPECT_EQ(codes_, Codes{});
+}
+
+TEST_F(Selecting, StateOfAnotherNameIsRefused) {
+  Selection selection{{"state:odd"}, {}, {}, {}};
+  selection.in_state = [](const std::string&) -> Result<Paths> { return Paths{}; };
+  EXPECT_EQ(chosen(selection), Paths{});
+  EXPECT_EQ(codes_, Codes{Code::W2010});
+}
+
 }  // namespace
 }  // namespace weir

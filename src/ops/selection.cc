@@ -1,0 +1,55 @@
+#include "ops/selection.h"
+
+#include <map>
+
+#include "io/files.h"
+#include "plan/fingerprint.h"
+
+namespace weir::ops {
+namespace {
+
+constexpr const char* kEnvironment = "prod";
+
+/// Without a state, nothing was deployed and nothing failed. Asking for it would make it.
+Result<state::Store*> store_if_there(Workspace& workspace) {
+  WEIR_TRY(const Config* config, workspace.config());
+  if (config->state.kind != DatabaseLocation::Kind::Postgres && !io::exists(config->state.target)) return nullptr;
+  return workspace.store();
+}
+
+Result<std::set<std::string>> modified(Workspace& workspace) {
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  std::map<std::string, std::string> deployed;
+  if (store != nullptr) {
+    WEIR_TRY(const auto models, store->deployed(kEnvironment));
+    for (const state::DeployedModel& model : models) deployed[model.model] = model.fingerprint;
+  }
+  std::set<std::string> paths;
+  for (const auto& [path, fingerprint] : plan::fingerprints(*graph))
+    if (const auto known = deployed.find(path); known == deployed.end() || known->second != fingerprint)
+      paths.insert(path);
+  return paths;
+}
+
+Result<std::set<std::string>> failed(Workspace& workspace) {
+  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  std::set<std::string> paths;
+  if (store == nullptr) return paths;
+  WEIR_TRY(const auto slices, store->slices(kEnvironment, std::nullopt));
+  for (const state::SliceRecord& slice : slices)
+    if (slice.status == "failed") paths.insert(slice.model);
+  return paths;
+}
+
+}  // namespace
+
+Selection selection_of(Workspace& workspace, std::vector<std::string> select, std::vector<std::string> exclude) {
+  Selection selection{.select = std::move(select), .exclude = std::move(exclude)};
+  selection.in_state = [&workspace](const std::string& state) {
+    return state == "modified" ? modified(workspace) : failed(workspace);
+  };
+  return selection;
+}
+
+}  // namespace weir::ops
