@@ -17,7 +17,9 @@ const std::vector<Option>& common_options() {
 
 const std::vector<Command>& commands() {
   static const std::vector<Option> selection = {
-      {"selector", Kind::List, "Models: names, path globs, tag:x, folder:x, +x, x+, 2+x; a comma intersects", "model"},
+      {"selector", Kind::List,
+       "Models: names, path globs, tag:x, folder:x, state:modified, state:failed, +x, x+, 2+x; a comma intersects",
+       "model"},
       {"-s,--select", Kind::List, "The same, as an option; may be repeated", "model"},
       {"--exclude", Kind::List, "Leave these models out", "model"},
   };
@@ -79,6 +81,29 @@ const std::vector<Command>& commands() {
         {"-p,--partition", Kind::Text, "Partition to render for"},
         {"--arg", Kind::List, "name=value"}},
        show_command},
+      {"graph", "Draw the graph of models and sources",
+       "  weir graph\n  weir graph staging --format mermaid\n  weir graph +mart_revenue --format svg > graph.svg\n",
+       with(selection, {{"--format", Kind::Text, "text, json, dot, mermaid, or svg where graphviz is installed",
+                         "text|json|dot|mermaid|svg"}}),
+       graph_command},
+      {"lineage",
+       "Show which columns a model's columns come from, or go to",
+       "  weir lineage mart_revenue\n  weir lineage mart_revenue.total --depth 1\n  weir lineage raw_orders.amount "
+       "--down "
+       "--format mermaid\n",
+       {{"column", Kind::Text, "A model or an asset, or one of its columns: MODEL.COLUMN", "model"},
+        {"--up", Kind::Flag, "Where the columns come from (the default)"},
+        {"--down", Kind::Flag, "Where the columns go to"},
+        {"--depth", Kind::Number, "At most this many steps (default: all)"},
+        {"--offline", Kind::Flag, "Look at no lake: sources have the columns that were captured last"},
+        {"--format", Kind::Text, "text, json, dot, mermaid or openlineage", "text|json|dot|mermaid|openlineage"}},
+       lineage_command},
+      {"impact",
+       "Show what a change of one column reaches",
+       "  weir impact raw_orders.amount\n  weir impact ducklake://main/raw.orders.amount --json\n",
+       {{"column", Kind::Text, "The column: MODEL.COLUMN or URI.COLUMN", "model"},
+        {"--offline", Kind::Flag, "Look at no lake: sources have the columns that were captured last"}},
+       impact_command},
       {"query",
        "Run one read-only statement on the lakes",
        "  weir query \"FROM orders LIMIT 5\"\n  weir query --format csv \"SELECT * FROM sales.orders AT (VERSION => "

@@ -59,6 +59,20 @@ void suggest_table(Diagnostic& missing, const Asset& asset, const Source& source
   missing.fix = Fix{last_name(source, missing.span), is_plain ? *near : duck::quote_identifier(*near)};
 }
 
+/// A model that reads what it writes is allowed, and easily written by mistake.
+void note_self_reads(const Graph& graph, Diagnostics& all) {
+  for (const Model& model : graph.models()) {
+    if (model.plane == Plane::Manual) continue;
+    for (const Reference& reference : model.references)
+      if (graph.producer(reference.asset) == &model)
+        all.push_back({.code = Code::W2004,
+                       .severity = Severity::Hint,
+                       .message = "the query reads the table that it writes, as it was before the run",
+                       .path = model.source->path,
+                       .span = reference.span});
+  }
+}
+
 std::string cache_file(const Project& project) { return project.config.root + "/.weir/cache/bound"; }
 
 Result<BoundGraph> bind_graph(Workspace& workspace, const Project* project, Graph graph, const CheckRequest& request,
@@ -134,6 +148,7 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
         checked.diagnostics.push_back(std::move(one));
     WEIR_TRY(const Diagnostics of_metrics, metric_warnings(workspace, *project, bound.bound));
     checked.diagnostics.insert(checked.diagnostics.end(), of_metrics.begin(), of_metrics.end());
+    note_self_reads(bound.graph, checked.diagnostics);
     for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
       if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
         checked.blocked.push_back({bound.graph.models()[i].path, bound.bound.models[i].blocked_by});

@@ -60,6 +60,9 @@ const std::map<std::string, Surface>& surfaces() {
       {"compose_metrics", {"metrics sql", ""}},
       {"append_metrics", {"metrics sql", ""}},
       {"query_metrics", {"metrics query", ""}},
+      {"project_graph", {"graph", ""}},
+      {"lineage", {"lineage", ""}},
+      {"impact", {"impact", ""}},
       {"doctor", {"doctor", ""}},
       {"version", {"version", ""}},
   };
