@@ -98,7 +98,7 @@ class Audit {
   static Sql violations(const Probe& probe) {
     return probe.shape == ProbeShape::Aggregate
                ? probe.violation
-               : Sql("count(*) FILTER (WHERE {} AND {})", probe.scope, probe.violation);
+               : Sql("count_if({} AND {})", probe.scope, probe.violation);
   }
 
   void shared_scan(TestScope scope) {
@@ -118,7 +118,7 @@ class Audit {
     std::vector<Sql> parts;
     for (const auto* member : members) {
       parts.push_back(violations(*member->probe));
-      parts.push_back(Sql("count(*) FILTER (WHERE {})", member->probe->scope));
+      parts.push_back(Sql("count_if({})", member->probe->scope));
     }
     const auto rows = clean_.query(
         Sql("SELECT {} FROM {} AS \"_weir_t\"", Sql::join(parts, ", "), relation_of(members.front()->test, request_)));
