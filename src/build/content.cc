@@ -18,15 +18,16 @@ bool hashes_as_text(const Type& type) {
   return contains(type, "INTERVAL") || contains(type, "FLOAT") || contains(type, "DOUBLE");
 }
 
-duck::Sql hashed(const lake::ColumnState& column) {
+duck::Sql hashed(const lake::ColumnState& column, const std::set<std::string>& by_value) {
   const duck::Identifier name(column.name);
-  if (hashes_as_text(parse_type(column.type))) return {"CAST(stage.{} AS VARCHAR)", name};
+  if (!by_value.contains(column.name) && hashes_as_text(parse_type(column.type)))
+    return {"CAST(stage.{} AS VARCHAR)", name};
   return {"stage.{}", name};
 }
 
-duck::Sql row_of(const std::vector<lake::ColumnState>& columns) {
+duck::Sql row_of(const std::vector<lake::ColumnState>& columns, const std::set<std::string>& by_value = {}) {
   std::vector<duck::Sql> values;
-  for (const auto& column : columns) values.push_back(hashed(column));
+  for (const auto& column : columns) values.push_back(hashed(column, by_value));
   return duck::Sql::join(values, ", ");
 }
 
@@ -35,6 +36,27 @@ duck::Identifier free_name(const std::vector<lake::ColumnState>& columns) {
   std::string name = "_weir_hash";
   while (find_column(columns, name) != nullptr) name += '_';
   return duck::Identifier(name);
+}
+
+// True for a column whose values include two that are equal and spelled apart; nested values are judged by their texts,
+// which may say so too often: then equal values pass for unchanged.
+std::optional<duck::Sql> holds_spellings(const lake::ColumnState& column) {
+  const duck::Identifier name(column.name);
+  const Type type = parse_type(column.type);
+  const auto any = [](const duck::Sql& condition) {
+    return duck::Sql("coalesce(system.main.bool_or({}), false)", condition);
+  };
+  if (type.name == "FLOAT" || type.name == "DOUBLE")
+    return duck::Sql("{} AND {}", any({"stage.{} = 0 AND system.main.signbit(stage.{})", name, name}),
+                     any({"stage.{} = 0 AND NOT system.main.signbit(stage.{})", name, name}));
+  const duck::Sql text("CAST(stage.{} AS VARCHAR)", name);
+  if (type.name == "INTERVAL")
+    return duck::Sql("system.main.count(DISTINCT stage.{}) < system.main.count(DISTINCT {})", name, text);
+  if (contains(type, "INTERVAL")) return duck::Sql("system.main.count(DISTINCT {}) > 1", text);
+  if (contains(type, "FLOAT") || contains(type, "DOUBLE"))
+    return duck::Sql("{} AND {}", any({"system.main.regexp_matches({}, {})", text, duck::Literal("-0\\.0([^0-9]|$)")}),
+                     any({"system.main.regexp_matches({}, {})", text, duck::Literal("(^|[^-0-9.])0\\.0([^0-9]|$)")}));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -112,12 +134,33 @@ duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& rel
   return content;
 }
 
-Result<void> add_hashes(duck::Connection& clean, Stage& stage) {
+Result<std::set<std::string>> merged_columns(duck::Connection& clean, const duck::Sql& relation,
+                                             const std::vector<lake::ColumnState>& columns) {
+  std::vector<std::string> names;
+  std::vector<duck::Sql> questions;
+  for (const auto& column : columns) {
+    const auto question = holds_spellings(column);
+    if (!question) continue;
+    names.push_back(column.name);
+    questions.push_back(*question);
+  }
+  std::set<std::string> merged;
+  if (names.empty()) return merged;
+  auto rows = clean.query(duck::Sql("SELECT {} FROM {} AS stage", duck::Sql::join(questions, ", "), relation));
+  if (!rows)
+    return fail(
+        {Code::W4001, Severity::Error, fmt::format("cannot read the stage: {}", rows.error().message), {}, {}, {}});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (rows->boolean(0, i)) merged.insert(names[i]);
+  return merged;
+}
+
+Result<void> add_hashes(duck::Connection& clean, Stage& stage, const std::set<std::string>& by_value) {
   // The sum over 64-bit hashes is a HUGEINT and cannot overflow below 2^63 rows.
   auto rows =
       clean.query(duck::Sql("SELECT coalesce(sum(h), 0)::VARCHAR, coalesce(sum(hash(h)), 0)::VARCHAR FROM (SELECT "
                             "hash({}) AS h FROM {} AS stage)",
-                            row_of(stage.columns), stage.relation));
+                            row_of(stage.columns, by_value), stage.relation));
   if (!rows)
     return fail(
         {Code::W4001, Severity::Error, fmt::format("cannot add up the stage: {}", rows.error().message), {}, {}, {}});

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,8 +106,15 @@ struct Stage {
 /// NULL in a NOT NULL column, W4104 duplicate column names, W4105 reserved column.
 Result<Stage> compute(duck::Connection& connection, const StageRequest& request);
 
-/// Fills sum and sum_of_hashes. Runs on a clean connection, so that no user macro can shadow an aggregate.
-Result<void> add_hashes(duck::Connection& clean, Stage& stage);
+/// Columns in which `relation` holds equal values of several spellings: 0.0 and -0.0, 30 days and 1 month. A file of
+/// the lake keeps one spelling for all of them (measured: Parquet's dictionary takes equal values for one), so a table
+/// that holds these very rows may spell them otherwise.
+Result<std::set<std::string>> merged_columns(duck::Connection& clean, const duck::Sql& relation,
+                                             const std::vector<lake::ColumnState>& columns);
+
+/// Fills sum and sum_of_hashes. Columns of `by_value` are hashed without their spelling. Runs on a clean connection, so
+/// that no user macro can shadow an aggregate.
+Result<void> add_hashes(duck::Connection& clean, Stage& stage, const std::set<std::string>& by_value = {});
 
 /// Drops the stage's table and removes its files if they were not published.
 void discard(duck::Connection& clean, const Stage& stage, bool published);

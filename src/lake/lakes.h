@@ -49,6 +49,8 @@ struct TableState {
   /// Columns of the partition spec (identity transforms) and whether there are others.
   std::vector<std::string> partitioned_by;
   bool has_other_partitioning = false;
+  /// Every column that the partition spec uses, whatever the transform.
+  std::vector<std::string> partition_columns;
   std::vector<std::string> sorted_by;  // expressions
   std::optional<std::string> comment;
   /// Absolute folder (or s3 prefix) of the table's data files, ending in '/'; where a new table of a plain name will

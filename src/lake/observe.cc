@@ -229,6 +229,7 @@ class Observer {
       TableState* state = state_of(found, i);
       if (state == nullptr) continue;
       const ColumnState* column = column_of(*state, found.integer(i, 1));
+      if (column != nullptr) state->partition_columns.push_back(column->name);
       if (column != nullptr && found.text(i, 2) == "identity")
         state->partitioned_by.push_back(column->name);
       else

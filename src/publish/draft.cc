@@ -104,6 +104,10 @@ Result<std::int64_t> Draft::count(const duck::Sql& sql) {
   return rows.integer(0, 0);
 }
 
+Result<std::set<std::string>> Draft::merged_columns(const duck::Sql& relation) {
+  return build::merged_columns(clean_, relation, request.stage.columns);
+}
+
 Result<duck::TableName> Draft::keep(std::string_view what, const duck::Sql& select, std::int64_t* rows) {
   const duck::TableName name{std::string(lake::kStageDatabase), "main", request.prefix + "_" + std::string(what)};
   WEIR_TRY(const duck::Rows made, ask(duck::Sql("CREATE OR REPLACE TABLE {} AS {}", name, select)));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,8 @@ class Draft {
 
   Result<duck::Rows> ask(const duck::Sql& sql);
   Result<std::int64_t> count(const duck::Sql& sql);
+  /// Columns of the stage whose spelling the lake may not keep in the rows of `relation`, see build::merged_columns().
+  Result<std::set<std::string>> merged_columns(const duck::Sql& relation);
   /// Makes a table of the memory database from a SELECT; returns its name. `rows` receives its count.
   Result<duck::TableName> keep(std::string_view what, const duck::Sql& select, std::int64_t* rows = nullptr);
   /// Makes a view and returns it as a relation.
@@ -137,8 +140,8 @@ struct Source {
 Result<Source> without_duplicates(Draft& draft, const Key& key, Duplicates policy);
 
 /// Expressions that are equal exactly if two values are the same to a reader: 0.0 differs from -0.0, 1 month from 30
-/// days. The value itself first. `type` is the type of `value`.
-std::vector<duck::Sql> comparable(const duck::Sql& value, const std::string& type);
+/// days. The value itself first. `type` is the type of `value`; `by_value`: the spelling does not count.
+std::vector<duck::Sql> comparable(const duck::Sql& value, const std::string& type, bool by_value);
 
 /// Makes the table of keys (k0, k1, …) whose rows differ, as multisets over `compared`, between the source and `old`.
 /// `old` is a relation whose columns c0, c1, … hold the compared columns in their order; `compared` starts with the

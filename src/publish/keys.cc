@@ -136,7 +136,8 @@ Result<Source> without_duplicates(Draft& draft, const Key& key, Duplicates polic
   return Source{relation, census.rows, census.keys};
 }
 
-std::vector<duck::Sql> comparable(const duck::Sql& value, const std::string& type) {
+std::vector<duck::Sql> comparable(const duck::Sql& value, const std::string& type, bool by_value) {
+  if (by_value) return {value};
   if (type == "FLOAT" || type == "DOUBLE") return {value, duck::Sql("({} = 0 AND signbit({}))", value, value)};
   if (holds_inexact(type)) return {value, duck::Sql("CAST({} AS VARCHAR)", value)};
   return {value};
@@ -160,15 +161,20 @@ duck::Sql old_rows_of(const Key& key, const duck::TableName& old, const duck::Ta
                    duck::Sql::join(terms, " AND "));
 }
 
+namespace {
+
 // Grouping both sides together, the stage's rows counting +1 and the table's -1, leaves zero exactly where they agree:
 // one pass, right for repeated rows, and exact where a hash of rows would only be likely.
-Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared,
-                                     const Source& source, const duck::TableName& old, std::int64_t* keys) {
+Result<duck::TableName> compare_groups(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared,
+                                       const Source& source, const duck::TableName& old,
+                                       const std::set<std::string>& by_value, std::int64_t& keys) {
   std::vector<duck::Sql> groups;
   std::vector<duck::Sql> columns;
   for (std::size_t i = 0; i < compared.size(); ++i) {
     columns.push_back(duck::Sql("{}", numbered('c', i)));
-    for (const duck::Sql& form : comparable(columns.back(), compared[i].state.type)) groups.push_back(form);
+    const ShapedColumn& column = compared[i];
+    const bool is_merged = column.in_stage && by_value.contains(column.in_stage->name);
+    for (const duck::Sql& form : comparable(columns.back(), column.state.type, is_merged)) groups.push_back(form);
   }
   std::vector<duck::Sql> names;
   for (std::size_t i = 0; i < key.size(); ++i)
@@ -180,7 +186,27 @@ Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::ve
                 "GROUP BY {} HAVING sum(w) <> 0)",
                 duck::Sql::join(names, ", "), duck::Sql::join(columns, ", "), compared_list(compared, value_from_stage),
                 source.relation, duck::Sql::join(columns, ", "), old, duck::Sql::join(groups, ", ")),
-      keys);
+      &keys);
+}
+
+}  // namespace
+
+// A difference of spelling alone is none where the lake cannot keep it: such rows would be written again by each run.
+// That is asked only when something differs, so equal data is compared once.
+Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared,
+                                     const Source& source, const duck::TableName& old, std::int64_t* keys) {
+  std::int64_t found = 0;
+  WEIR_TRY(duck::TableName changed, compare_groups(draft, key, compared, source, old, {}, found));
+  const bool has_spellings = std::any_of(compared.begin(), compared.end(),
+                                         [](const auto& column) { return holds_inexact(column.state.type); });
+  if (found > 0 && has_spellings) {
+    WEIR_TRY(const std::set<std::string> merged, draft.merged_columns(source.relation));
+    if (!merged.empty()) {
+      WEIR_TRY(changed, compare_groups(draft, key, compared, source, old, merged, found));
+    }
+  }
+  if (keys != nullptr) *keys = found;
+  return changed;
 }
 
 }  // namespace weir::publish

@@ -45,6 +45,17 @@ bool differ(const build::Content& a, const build::Content& b) {
                                          });
 }
 
+// A column that the query no longer returns may hold values, which a write would clear.
+Result<bool> clears_values(Draft& draft) {
+  if (draft.shape.removed.empty()) return false;
+  std::vector<duck::Sql> held;
+  for (const std::string& name : draft.shape.removed)
+    held.push_back(duck::Sql("t.{} IS NOT NULL", duck::Identifier(name)));
+  WEIR_TRY(const std::int64_t rows, draft.count(duck::Sql("SELECT count(*) FROM {} AS t{}", draft.readable(),
+                                                          draft.where_slice(duck::Sql::join(held, " OR ")))));
+  return rows > 0;
+}
+
 // Counts and bounds are free and decide nearly always; hashes are taken only when those agree. Where no hash was
 // recorded, the target's rows are hashed as they are: exact, and needed once.
 Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t held_rows) {
@@ -60,11 +71,19 @@ Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t he
   draft.effect.content = stage.content;
   if (recorded && !recorded->sum.empty())
     return recorded->sum == stage.content.sum && recorded->sum_of_hashes == stage.content.sum_of_hashes;
-  // A column that the query no longer returns may hold values that a write would clear.
-  if (!draft.shape.removed.empty()) return false;
-  build::Stage held = stage_of_target(draft);
-  WEIR_CHECK(build::add_hashes(clean, held));
-  return held.content.sum == stage.content.sum && held.content.sum_of_hashes == stage.content.sum_of_hashes;
+  WEIR_TRY(const bool clears, clears_values(draft));
+  if (clears) return false;
+  const auto equals_held = [&](const std::set<std::string>& by_value) -> Result<bool> {
+    build::Stage held = stage_of_target(draft);
+    WEIR_CHECK(build::add_hashes(clean, held, by_value));
+    if (!by_value.empty()) WEIR_CHECK(build::add_hashes(clean, stage, by_value));
+    return held.content.sum == stage.content.sum && held.content.sum_of_hashes == stage.content.sum_of_hashes;
+  };
+  WEIR_TRY(const bool equal, equals_held({}));
+  if (equal) return true;
+  // What the lake spells otherwise than the stage it was written from is no difference, see build::merged_columns().
+  WEIR_TRY(const std::set<std::string> merged, draft.merged_columns(stage.relation));
+  return merged.empty() ? false : equals_held(merged);
 }
 
 void write_table(Draft& draft) {

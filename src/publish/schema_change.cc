@@ -1,6 +1,7 @@
 // Bringing the target and the query to one list of columns: what is added, kept, dropped or widened under each mode of
 // on_schema_change, and the ALTER statements that do it. Writes are by name, so order and case never move data.
 #include <algorithm>
+#include <cctype>
 
 #include "publish/draft.h"
 
@@ -77,6 +78,38 @@ Result<void> meet(Draft& draft, ShapedColumn& column) {
                             "run the model again"));
 }
 
+bool is_word_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
+}
+
+// True if the expression holds the name as a word of its own.
+bool mentions(const std::string& expression, const std::string& name) {
+  const std::string text = build::folded(expression);
+  const std::string word = build::folded(name);
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word_character(text[at - 1])) && (end == text.size() || !is_word_character(text[end])))
+      return true;
+  }
+  return false;
+}
+
+// A lake drops no column that its partitioning or order names.
+Result<void> judge_drop(const Draft& draft, const std::string& column) {
+  const lake::TableState& target = draft.target;
+  const bool is_partitioning = std::any_of(target.partition_columns.begin(), target.partition_columns.end(),
+                                           [&](const auto& name) { return build::same_name(name, column); });
+  const bool is_order = std::any_of(target.sorted_by.begin(), target.sorted_by.end(),
+                                    [&](const auto& expression) { return mentions(expression, column); });
+  if (!is_partitioning && !is_order) return {};
+  const std::string uri = draft.request.model.target->uri();
+  return fail(draft.problem(Code::W6027,
+                            uri + (is_partitioning ? " is partitioned by " : " is sorted by ") + column +
+                                ", which the query no longer returns and on_schema_change=sync would drop",
+                            is_partitioning ? "ALTER TABLE … RESET PARTITIONED BY first, or return the column"
+                                            : "ALTER TABLE … RESET SORTED BY first, or return the column"));
+}
+
 Result<void> keep_target(Draft& draft) {
   const bool drops = draft.request.model.on_schema_change == SchemaChange::Sync && !draft.request.model.is_history();
   std::vector<duck::Sql> dropping;
@@ -93,6 +126,7 @@ Result<void> keep_target(Draft& draft) {
     } else if (!column.managed) {
       draft.shape.removed.push_back(now.name);
       if (drops) {
+        WEIR_CHECK(judge_drop(draft, now.name));
         dropping.push_back(duck::Sql("ALTER TABLE {} DROP COLUMN {}", draft.writable(), duck::Identifier(now.name)));
         continue;
       }

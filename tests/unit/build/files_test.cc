@@ -185,5 +185,11 @@ TEST_F(Files, DiscardRemovesWhatWasNotPublishedOnly) {
   EXPECT_EQ(parquet_files(), files);
 }
 
+TEST_F(Files, ADiskThatIsKnownToBeTooSmallIsAskedBeforeAnythingIsWritten) {
+  earlier_rows = 1'000'000'000'000'000;
+  EXPECT_EQ(codes_of("SELECT range AS id FROM range(10)"), "W9012");
+  EXPECT_TRUE(parquet_files().empty());
+}
+
 }  // namespace
 }  // namespace weir::build

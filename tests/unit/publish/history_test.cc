@@ -1,3 +1,5 @@
+#include <random>
+
 #include "publishing.h"
 
 namespace weir::publish {
@@ -13,14 +15,16 @@ class History : public Publishing {
   }
   std::string current() const { return table().substr(0, table().size() - 1) + "_current\""; }
   void advance() { clock += 1'000'000; }
-  void holds_invariants() {
+  void holds_invariants(const std::string& key = "id") {
     EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE valid_to IS NOT NULL AND valid_from >= valid_to"), 0);
     EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE is_current <> (valid_to IS NULL)"), 0);
-    EXPECT_EQ(number("SELECT count(*) FROM (SELECT id FROM " + table() +
-                     " WHERE is_current GROUP BY id HAVING count(*) > 1)"),
+    EXPECT_EQ(number("SELECT count(*) FROM (SELECT 1 FROM " + table() + " WHERE is_current GROUP BY " + key +
+                     " HAVING count(*) > 1)"),
               0);
     EXPECT_EQ(number("SELECT count(*) FROM (SELECT valid_from, lag(coalesce(valid_to, TIMESTAMP 'infinity')) OVER "
-                     "(PARTITION BY id ORDER BY valid_from) AS "
+                     "(PARTITION BY " +
+                     key +
+                     " ORDER BY valid_from) AS "
                      "before FROM " +
                      table() + ") WHERE before > valid_from"),
               0);
@@ -89,6 +93,14 @@ TEST_F(History, NullsAreValues) {
   const auto effect = publish("SELECT * FROM (VALUES (NULL::INTEGER, 'm'), (1, NULL)) v(id, name)");
   EXPECT_EQ(effect->counts.closed, 1);
   EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE id IS NULL"), 2);
+}
+
+TEST_F(History, SpellingsThatTheLakeMergesOpenNoVersion) {
+  compares_images = false;
+  const std::string rows = "SELECT i AS id, [0.0, -0.0][i % 2 + 1]::DOUBLE AS x FROM range(60) t(i)";
+  ASSERT_TRUE(publish(rows));
+  advance();
+  EXPECT_FALSE(publish(rows)->changes);
 }
 
 TEST_F(History, AClockThatWentBackDoesNotOverlap) {
@@ -202,6 +214,48 @@ TEST_F(History, EqualsTheDefinitionOnRandomSnapshots) {
       EXPECT_FALSE(publish(staged)->changes);
     }
   }
+}
+
+// Whatever snapshots come, and whenever: each version of the lake shows what was live then, and so does the last one,
+// by the times of its rows.
+TEST_F(History, EveryVersionAndEveryTimeShowsWhatWasLiveThen) {
+  model.key = {"id", "part"};
+  model.deletes_close = true;
+  model.on_schema_change = SchemaChange::Sync;
+  std::mt19937 generator(77);
+  std::vector<std::pair<std::int64_t, std::string>> runs;  // version, when it took effect
+  for (int round = 0; round < 10; ++round) {
+    clock += static_cast<std::int64_t>(generator() % 4) - 1;  // it may stand still, and go back
+    const std::string seed = std::to_string(generator() % 1000);
+    std::string select =
+        "SELECT CASE i % 5 WHEN 0 THEN NULL ELSE i % 5 END AS id, CASE WHEN i < 5 THEN 'p' END AS part, hash(i, " +
+        seed + ") % 2 AS a, CASE hash(i, 1 + " + seed + ") % 3 WHEN 0 THEN NULL ELSE 'b' END AS b" +
+        (round > 4 ? ", i % 2 AS late" : "") + " FROM range(10) t(i) WHERE hash(i, 2 + " + seed + ") % 3 <> 0";
+    const build::Stage staged = stage(select);
+    const auto effect = publish(staged);
+    ASSERT_TRUE(effect) << failure.front().message;
+    holds_invariants("id, part");
+    run("CREATE OR REPLACE TABLE oracle.live" + std::to_string(round) + " AS SELECT id, part, a, b FROM " +
+        staged.relation.text());
+    runs.emplace_back(version(), text("SELECT epoch_us(greatest(max(valid_from), max(valid_to))) FROM " + table()));
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::string live = "oracle.live" + std::to_string(i);
+    same_rows(live, "(SELECT id, part, a, b FROM " + table() + " AT (VERSION => " + std::to_string(runs[i].first) +
+                        ") WHERE is_current)");
+    const std::string at = "make_timestamp(" + runs[i].second + ")";
+    same_rows(live, "(SELECT id, part, a, b FROM " + table() + " WHERE valid_from <= " + at +
+                        " AND (valid_to IS NULL OR valid_to > " + at + "))");
+  }
+}
+
+TEST_F(History, AViewOfTheCurrentViewsNameIsReplacedAndSaid) {
+  run("CREATE VIEW " + target().substr(0, target().size() - 1) + "_current\" AS SELECT 1 AS mine");
+  const auto effect = publish("SELECT 1 AS id, 'a' AS name");
+  ASSERT_TRUE(effect) << failure.front().message;
+  ASSERT_EQ(effect->warnings.size(), 1U);
+  EXPECT_EQ(effect->warnings.front().code, Code::W6025);
+  same_rows(table(), current());
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ class Publishing : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
+  duck::Connection& clean() { return *clean_; }
   const lake::Lake& lake() const { return lakes_->lake("main"); }
 
   duck::Rows ask(const duck::Sql& sql) {
@@ -132,7 +133,7 @@ class Publishing : public ::testing::Test {
     const std::int64_t before = version();
     if (effect->changes) commit(request, *effect);
     EXPECT_EQ(version(), before + (effect->changes ? 1 : 0));
-    same_rows("oracle.table_image", table());
+    if (compares_images) same_rows("oracle.table_image", table());
     EXPECT_EQ(effect->rows, number("SELECT count(*) FROM oracle.slice_image"));
     check_columns(*effect);
     discard(*clean_, *effect);
@@ -191,6 +192,8 @@ class Publishing : public ::testing::Test {
   bool alone = true;
   bool rebuild = false;
   bool always_commit = false;
+  /// False where the lake keeps another spelling of equal values than the image.
+  bool compares_images = true;
   std::optional<build::Content> recorded;
   Diagnostics failure;
 

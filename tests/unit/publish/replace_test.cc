@@ -52,6 +52,17 @@ TEST_F(Replace, RecordedSumsDecideWithoutReadingTheTable) {
   EXPECT_TRUE(publish("SELECT 1 AS id")->changes);
 }
 
+TEST_F(Replace, SpellingsThatTheLakeMergesAreNoDifference) {
+  compares_images = false;
+  const std::string rows =
+      "SELECT i AS id, [0.0, -0.0][i % 2 + 1]::DOUBLE AS x, [INTERVAL 30 DAY, INTERVAL 1 MONTH][i % 2 + 1] AS gap, "
+      "{'a': "
+      "[x]} AS s FROM range(60) t(i)";
+  ASSERT_TRUE(publish(rows));
+  EXPECT_FALSE(publish(rows)->changes);
+  EXPECT_TRUE(publish("SELECT * REPLACE (x + 1 AS x) FROM (" + rows + ")")->changes);
+}
+
 TEST_F(Replace, AlwaysCommitWritesEqualRows) {
   ASSERT_TRUE(publish("SELECT 1 AS id"));
   always_commit = true;
@@ -172,6 +183,36 @@ TEST_F(Replace, OddNamesAreWritten) {
   ASSERT_TRUE(publish("SELECT 1 AS \"a b\", 2 AS \"select\""));
   ASSERT_TRUE(publish("SELECT 2 AS \"a b\", 2 AS \"select\""));
   same_rows("(SELECT 2 AS \"a b\", 2 AS \"select\")", table());
+}
+
+TEST_F(Replace, MadeAnewItSaysWhatSettingsAreLost) {
+  alone = false;
+  ASSERT_TRUE(publish("SELECT 1 AS id, 'a' AS name, DATE '2024-01-01' AS day"));
+  run("ALTER TABLE " + target() + " SET PARTITIONED BY (name)");
+  run("ALTER TABLE " + target() + " SET SORTED BY (day)");
+  const auto effect = publish("SELECT 2 AS id");
+  ASSERT_TRUE(effect);
+  ASSERT_EQ(effect->warnings.size(), 2U);
+  for (const Diagnostic& warning : effect->warnings) EXPECT_EQ(warning.code, Code::W6023);
+}
+
+TEST_F(Replace, AWriteThatFailsIsSaidAndLeavesTheTable) {
+  ASSERT_TRUE(publish("SELECT 1 AS id"));
+  const build::Stage staged = stage("SELECT 2 AS id");
+  PrepareRequest request = request_for(staged);
+  auto effect = prepared(request);
+  ASSERT_TRUE(effect.has_value());
+  run("DROP TABLE " + target());
+  auto transaction = duck::Transaction::begin(clean());
+  const auto written = write(clean(), request, *effect, true);
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().front().code, Code::W6020);
+}
+
+TEST_F(Replace, AStrategyOfAnotherPlaneIsNotWritten) {
+  model.strategy = Strategy::FullMerge;
+  EXPECT_FALSE(publish("SELECT 1 AS id"));
+  EXPECT_TRUE(failed_with(Code::W6026));
 }
 
 }  // namespace

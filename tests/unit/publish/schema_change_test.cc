@@ -90,5 +90,17 @@ TEST_F(SchemaChanges, ANewTypeThatHoldsTheStagesIsMet) {
   same_rows("(SELECT * FROM (VALUES (1::BIGINT), (2)) v(a))", table());
 }
 
+TEST_F(SchemaChanges, SyncDropsNoColumnThatTheTableIsLaidOutBy) {
+  model.on_schema_change = SchemaChange::Sync;
+  ASSERT_TRUE(publish("SELECT 1 AS a, 2 AS b, DATE '2024-01-01' AS day"));
+  run("ALTER TABLE " + target() + " SET PARTITIONED BY (year(day))");
+  run("ALTER TABLE " + target() + " SET SORTED BY (b + 1 DESC)");
+  EXPECT_FALSE(publish("SELECT 1 AS a, 2 AS b"));
+  EXPECT_TRUE(failed_with(Code::W6027));
+  EXPECT_FALSE(publish("SELECT 1 AS a, DATE '2024-01-01' AS day"));
+  EXPECT_TRUE(failed_with(Code::W6027));
+  ASSERT_TRUE(publish("SELECT 2 AS b, DATE '2024-01-01' AS day")) << failure.front().message;
+}
+
 }  // namespace
 }  // namespace weir::publish
