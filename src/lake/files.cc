@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cctype>
 #include <filesystem>
 #include <unordered_set>
 
-#include "lake/lakes.h"
+#include "lake/strays.h"
 
 namespace weir::lake {
 namespace {
@@ -81,6 +82,52 @@ Result<std::int64_t> Lake::remove_strays(duck::Connection& connection, const std
     return ::stat(file.c_str(), &found) == 0 && found.st_mtim.tv_sec >= since &&
            !known.contains(file.filename().string());
   });
+}
+
+namespace {
+
+/// Names of the folders that tables and schemas of any version have.
+Result<std::unordered_set<std::string>> known_folders(duck::Connection& connection, const Lake& lake) {
+  std::unordered_set<std::string> names;
+  const auto rows = connection.query(Sql(
+      "SELECT DISTINCT parse_filename(rtrim(path, '/'), false, 'forward_slash') FROM (SELECT path FROM {} UNION ALL "
+      "SELECT path FROM {}) WHERE path IS NOT NULL",
+      lake.metadata("ducklake_table"), lake.metadata("ducklake_schema")));
+  if (!rows) return fail(explain(Code::W6003, "the lake " + lake.name() + " cannot be read", rows.error()));
+  for (std::size_t i = 0; i < rows->size(); ++i) names.insert(rows->text(i, 0));
+  return names;
+}
+
+/// True for a name of the form that DuckLake gives: 8-4-4-4-12 hexadecimal digits.
+bool is_random_name(const std::string& name) {
+  if (name.size() != 36) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (is_dash ? name[i] != '-' : std::isxdigit(static_cast<unsigned char>(name[i])) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::int64_t> remove_strays(const Lake& lake, duck::Connection& connection, const TableState& table,
+                                   std::int64_t since) {
+  WEIR_TRY(std::int64_t removed, lake.remove_strays(connection, table.folder, since));
+  const std::string& data = lake.config().data;
+  if (table.has_plain_folder || is_remote(data) || !lake.exists()) return removed;
+  WEIR_TRY(const auto files, known_names(connection, lake));
+  WEIR_TRY(const auto folders, known_folders(connection, lake));
+  const auto is_unpublished = [&](const fs::path& file) {
+    for (fs::path at = file.parent_path(); at.string().size() > data.size(); at = at.parent_path())
+      if (const std::string name = at.filename().string(); is_random_name(name) && !folders.contains(name)) return true;
+    return false;
+  };
+  WEIR_TRY(const std::int64_t more, sweep(lake, data, [&](const fs::path& file) {
+             struct stat found {};
+             return is_unpublished(file) && !files.contains(file.filename().string()) &&
+                    ::stat(file.c_str(), &found) == 0 && found.st_mtim.tv_sec >= since;
+           }));
+  return removed + more;
 }
 
 }  // namespace weir::lake

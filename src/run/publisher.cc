@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "lake/commit.h"
+#include "lake/strays.h"
 #include "run/record.h"
 
 namespace weir::run {
@@ -239,10 +240,8 @@ Result<void> Publisher::write_members(const lake::Lake& lake, const std::vector<
 /// What DuckLake wrote for a transaction that was rolled back. Best effort: what stays is no version's, and `weir
 /// doctor` lists it.
 void Publisher::remove_strays(const lake::Lake& lake, const std::vector<StepWork*>& members, std::int64_t since) {
-  std::set<std::string> folders;
-  for (const StepWork* member : members) folders.insert(member->target.folder);
-  for (const std::string& folder : folders) {
-    auto removed = lake.remove_strays(reader_, folder, since);
+  for (const StepWork* member : members) {
+    auto removed = lake::remove_strays(lake, reader_, member->target, since);
     if (removed) continue;
     for (const Diagnostic& problem : removed.error()) session_.listener.message(problem.message);
   }

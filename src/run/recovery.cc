@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "lake/commit.h"
+#include "lake/strays.h"
 #include "state/liveness.h"
 
 namespace weir::run {
@@ -145,7 +146,7 @@ Result<std::int64_t> remove_leftovers(const lake::Lake& lake, duck::Connection& 
   WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
   WEIR_TRY(const auto states, lake.observe(connection, held, version));
   for (const auto& [key, table] : states) {
-    WEIR_TRY(const std::int64_t strays, lake.remove_strays(connection, table.folder, since));
+    WEIR_TRY(const std::int64_t strays, lake::remove_strays(lake, connection, table, since));
     removed += strays;
   }
   return removed;

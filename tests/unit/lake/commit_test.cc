@@ -134,5 +134,19 @@ TEST(CommitDeathTest, AnErrorBeforeTheCommitLeavesNothingAndALostReplyIsFoundByT
   EXPECT_EXIT((run_with("after_commit=error"), std::exit(0)), testing::ExitedWithCode(0), "committed present");
 }
 
+TEST(CommittingBlindly, ALakeThatCannotBeAskedSaysThatTheOutcomeIsUnknown) {
+  TestLake lake;
+  auto connection = lake.connect();
+  auto other = lake.connect();
+  auto transaction = duck::Transaction::begin(connection);
+  const auto base = lake.main().base_version(connection);
+  ASSERT_TRUE(base.has_value());
+  ASSERT_TRUE(connection.execute(Sql("CREATE TABLE {} AS SELECT 1 AS a", lake.main().writable("main", "t"))));
+  ASSERT_TRUE(other.execute(Sql("DETACH {}", duck::Identifier(lake.main().reader()))));
+  const auto version = commit(connection, lake.main(), std::move(*transaction), record("T1"), "me", "it", *base);
+  ASSERT_FALSE(version.has_value());
+  EXPECT_EQ(version.error().front().code, Code::W6008);
+}
+
 }  // namespace
 }  // namespace weir::lake

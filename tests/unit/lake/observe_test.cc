@@ -5,6 +5,7 @@
 #include "lake/changes.h"
 #include "lake/commit.h"
 #include "lake/lakes.h"
+#include "lake/strays.h"
 #include "support/test_lake.h"
 
 namespace weir::lake {
@@ -267,6 +268,32 @@ TEST(ParseChanges, QuotedNamesHoldAnything) {
   EXPECT_EQ(changes[1].id, std::nullopt);
   EXPECT_FALSE(changes[2].alters_content());
   EXPECT_TRUE(parse_changes("").empty());
+}
+
+TEST(ReadingALake, ACatalogThatLostATableIsSaid) {
+  TestLake lake;
+  auto connection = lake.connect();
+  lake.run(connection, Sql("CREATE TABLE {} (a INTEGER)", lake.main().writable("main", "t")));
+  const auto version = lake.main().current_version(connection);
+  ASSERT_TRUE(version.has_value());
+  lake.run(connection,
+           Sql("ATTACH {} AS raw (TYPE sqlite)", duck::Literal(lake.config().lakes.front().catalog.target)));
+  lake.run(connection, Sql("DROP TABLE raw.ducklake_column"));
+  const auto states = lake.main().observe(connection, {asset("t")}, *version);
+  ASSERT_FALSE(states.has_value());
+  EXPECT_EQ(states.error().front().code, Code::W6003);
+}
+
+TEST_P(Observing, StraysOfAnOddNameLieInAFolderThatNoTableHas) {
+  run(Sql("CREATE TABLE {} AS SELECT 1 AS a", table("a b")));
+  auto transaction = duck::Transaction::begin(*connection_);
+  run(Sql("CREATE OR REPLACE TABLE {} AS SELECT 2 AS a", table("a b")));
+  transaction->rollback();
+  const TableState odd = state(asset("a b"));
+  ASSERT_FALSE(odd.has_plain_folder);
+  EXPECT_EQ(*remove_strays(main(), *connection_, odd, 0), 1);
+  EXPECT_EQ(*remove_strays(main(), *connection_, odd, 0), 0);
+  EXPECT_EQ(lake_->values(*connection_, Sql("FROM {}", main().readable("main", "a b"))), "1");
 }
 
 }  // namespace
