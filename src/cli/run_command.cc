@@ -39,12 +39,12 @@ ops::RunRequest request_of(const Args& args) {
   return request;
 }
 
-std::string_view word_of(plan::Action action) {
-  switch (action) {
+std::string_view word_of(const plan::Step& step) {
+  switch (step.action) {
     case plan::Action::Build:
       return "build";
     case plan::Action::Fresh:
-      return "fresh";
+      return step.needs_audit ? "audit" : "fresh";
     case plan::Action::Skip:
       return "skip";
   }
@@ -58,12 +58,12 @@ Exit show_plan(ops::Workspace& workspace, const Args& args, Streams& streams) {
   nlohmann::json order = nlohmann::json::array();
   std::vector<std::vector<std::string>> rows;
   for (const plan::Step& step : dry->planned.plan.steps) {
-    nlohmann::json one{{"model", step.model->path}, {"action", word_of(step.action)}, {"reason", step.reason}};
+    nlohmann::json one{{"model", step.model->path}, {"action", word_of(step)}, {"reason", step.reason}};
     if (!step.slice.empty()) one["partition"] = step.slice;
     order.push_back(std::move(one));
     const std::string label =
         step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
-    rows.push_back({fmt::format("{:>4}", step.id + 1), label, std::string(word_of(step.action)), step.reason});
+    rows.push_back({fmt::format("{:>4}", step.id + 1), label, std::string(word_of(step)), step.reason});
   }
   if (args.flag("json")) {
     streams.out << nlohmann::json{{"order", order}}.dump(2) << "\n";
@@ -79,10 +79,13 @@ bool confirmed(const Args& args, Streams& streams) {
   if (!args.flag("full-refresh") || args.flag("yes")) return true;
   if (!::isatty(STDIN_FILENO)) {
     streams.err
-        << "error: --full-refresh drops what the selected tables hold\nhint: add --yes to say that this is meant\n";
+        << "error: --full-refresh drops what the selected tables hold, histories and all other partitions included\n"
+           "hint: add --yes to say that this is meant\n";
     return false;
   }
-  streams.err << "--full-refresh drops what the selected tables hold, histories included. Go on? [y/N] " << std::flush;
+  streams.err << "--full-refresh drops what the selected tables hold, histories and all other partitions included. Go "
+                 "on? [y/N] "
+              << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "yes" || answer == "Y";

@@ -85,4 +85,32 @@ std::map<std::string, std::string> fingerprints(const Graph& graph) {
   return all;
 }
 
+std::map<std::string, std::string> test_fingerprints(const Graph& graph, const std::vector<CustomTest>& custom_tests) {
+  std::map<std::string, std::string> all;
+  for (const Model& model : graph.models()) {
+    if (model.tests.empty()) continue;
+    Digest digest;
+    for (const Test& test : model.tests) {
+      digest.add("kind", std::to_string(static_cast<int>(test.kind)));
+      digest.add("name", test.name);
+      digest.add("columns", test.columns);
+      digest.add("values", test.values);
+      digest.add("reference", test.reference ? test.reference->key() + "." + test.reference_column : "");
+      digest.add("minimum", test.minimum ? "=" + *test.minimum : "");
+      digest.add("maximum", test.maximum ? "=" + *test.maximum : "");
+      digest.add("text", test.text);
+      digest.add("where", test.where);
+      digest.add("severity", std::to_string(static_cast<int>(test.severity)));
+      digest.add("scope", std::to_string(static_cast<int>(test.scope)));
+      digest.add("tolerated rows", std::to_string(test.tolerated_rows));
+      digest.add("tolerated share", test.tolerated_share ? std::to_string(*test.tolerated_share) : "");
+      if (test.kind != TestKind::Custom) continue;
+      for (const CustomTest& custom : custom_tests)
+        if (custom.path == test.text) digest.add("script", custom.source->text);
+    }
+    all.emplace(model.path, digest.hex());
+  }
+  return all;
+}
+
 }  // namespace weir::plan

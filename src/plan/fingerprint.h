@@ -3,13 +3,19 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
+#include "project/project.h"
 
 namespace weir::plan {
 
 /// Fingerprints of all models by path: first 16 digits of SHA-256 over the canonical query and setup, the options that
 /// change data, and the sorted fingerprints of the inputs. Not in it: tests, descriptions, owner, tags, schedule.
 std::map<std::string, std::string> fingerprints(const Graph& graph);
+
+/// What the tests of each model say, by path, in as many digits: their kinds, columns, bounds, predicates, tolerance
+/// and scripts. Models without tests are left out.
+std::map<std::string, std::string> test_fingerprints(const Graph& graph, const std::vector<CustomTest>& custom_tests);
 
 }  // namespace weir::plan

@@ -70,6 +70,15 @@ std::string not_there_yet(const Model& model) {
   return fmt::format("{}; `-- materialize ducklake://<lake>/<table>` in the header makes a table of a lake", missing);
 }
 
+bool needs_audit(const Step& step, const World& world) {
+  if (step.tests.empty() || !step.model->target) return false;
+  const state::SliceRecord* record = world.slice(step.model->target->key(), step.slice);
+  return record != nullptr && record->status == "materialized" &&
+         std::none_of(record->inputs.begin(), record->inputs.end(), [&step](const state::InputRecord& input) {
+           return input.asset == kTestsInput && input.version == step.tests;
+         });
+}
+
 }  // namespace
 
 const state::SliceRecord* World::slice(const std::string& asset, const std::string& slice_name) const {
@@ -96,6 +105,7 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
       if (const auto at = step_of_model.find(producer); at != step_of_model.end()) step.reads.push_back(at->second);
     std::sort(step.reads.begin(), step.reads.end());
 
+    if (const auto tests = options.tests.find(model.path); tests != options.tests.end()) step.tests = tests->second;
     const auto partition = options.partitions.find(model.path);
     if (model.plane != Plane::Managed && model.plane != Plane::Manual) {
       step.action = Action::Skip;
@@ -108,7 +118,9 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
       if (partition != options.partitions.end()) step.slice = partition->second.value;
       const auto reason = reason_to_build(step, plan, world, options.force || options.full_refresh, {});
       step.action = reason ? Action::Build : Action::Fresh;
-      step.reason = reason.value_or("nothing that it depends on has changed");
+      step.needs_audit = needs_audit(step, world);
+      step.reason =
+          reason.value_or(step.needs_audit ? "only its tests have to run" : "nothing that it depends on has changed");
     }
     step_of_model.emplace(i, step.id);
     for (const Asset& output : outputs_of(model)) plan.producers.emplace(output.key(), step.id);
@@ -123,6 +135,7 @@ namespace {
 
 /// Why one input recorded in the ledger counts as changed, or nothing.
 std::optional<std::string> input_changed(const state::InputRecord& input, const Plan& plan, const World& world) {
+  if (input.asset == kTestsInput) return std::nullopt;  // they change no row
   if (input.asset.starts_with("file:")) {
     const std::string file = input.asset.substr(5);
     const auto now = world.files.find(file);

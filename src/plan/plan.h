@@ -52,6 +52,8 @@ struct Options {
   std::map<std::string, std::map<std::string, std::string>> arguments;
   /// Partitioned models of the selection, by path.
   std::map<std::string, PartitionValue> partitions;
+  /// What the tests of each model say, by path, see test_fingerprints().
+  std::map<std::string, std::string> tests;
 };
 
 enum class Action { Build, Fresh, Skip };
@@ -66,6 +68,11 @@ struct Step {
   bool is_blocking = false;
   /// In words, always.
   std::string reason;
+  /// The slice did not pass the model's tests as they are now: they changed, or the run died before its audit. Where
+  /// nothing is to be built, the table is audited as it is.
+  bool needs_audit = false;
+  /// What the tests say; empty without tests.
+  std::string tests;
   /// Steps of this plan whose output it reads, ascending.
   std::vector<std::size_t> reads;
   std::string fingerprint;
@@ -99,6 +106,9 @@ struct Proof {
 /// Gone: the table was dropped, or made anew after the slice was written. Foreign: somebody else wrote to the table
 /// since.
 Proof proof_of(const state::SliceRecord& record, const Asset& target, const World& world);
+
+/// Stands among the inputs of a slice whose content passed its model's tests; its version is what they said.
+inline constexpr std::string_view kTestsInput = "tests:";
 
 /// Why the step must be built, or nothing if nothing that it depends on can have changed. Inputs produced by steps of
 /// the plan are judged by `ended`: step id -> the version its output has after ending unchanged or fresh; a producer

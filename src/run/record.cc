@@ -36,6 +36,7 @@ std::string content_of(const StepWork& work) {
 std::vector<state::InputRecord> inputs_of(const StepWork& work) {
   std::vector<state::InputRecord> inputs = work.file_inputs;
   for (const Input& input : work.report.inputs) inputs.push_back({input.asset.key(), std::to_string(input.version)});
+  if (work.passed_tests) inputs.push_back({std::string(plan::kTestsInput), work.step->tests});
   return inputs;
 }
 
@@ -62,6 +63,15 @@ state::SliceRecord slice_of(const Session& session, const StepWork& work) {
   slice.tests_passed = passed(report.tests);
   slice.inputs = inputs_of(work);
   slice.content = content_of(work);
+  return slice;
+}
+
+/// The slice of a table that was only audited: its content is what it was.
+state::SliceRecord audited_slice(const Session& session, const StepWork& work) {
+  state::SliceRecord slice = *session.world.slice(work.step->model->target->key(), work.step->slice);
+  std::erase_if(slice.inputs, [](const state::InputRecord& input) { return input.asset == plan::kTestsInput; });
+  slice.inputs.push_back({std::string(plan::kTestsInput), work.step->tests});
+  slice.tests_passed = passed(work.report.tests);
   return slice;
 }
 
@@ -124,6 +134,7 @@ lake::CommittedStep commit_step(const StepWork& work) {
   step.tests_passed = passed(work.report.tests);
   for (const state::InputRecord& input : work.file_inputs) step.inputs.emplace(input.asset, input.version);
   for (const Input& input : work.report.inputs) step.inputs.emplace(input.asset.key(), std::to_string(input.version));
+  if (work.passed_tests) step.inputs.emplace(std::string(plan::kTestsInput), work.step->tests);
   // The version of a producer in the same commit is this commit's own, which is not known before it is made.
   for (const StepWork::StagedInput& staged : work.staged_inputs)
     if (!staged.version) step.inputs[work.report.inputs[staged.input].asset.key()] = lake::kThisCommit;
@@ -137,6 +148,10 @@ void record_steps(Session& session, const std::vector<StepWork*>& ended) {
     outcome.steps.push_back(step_row(session, *work));
     // The slice belongs to the run that took it over: the ledger says what that one did.
     if (lost_its_lease(*work)) continue;
+    if (status == Status::Fresh && work->passed_tests) {
+      outcome.slices.push_back(audited_slice(session, *work));
+      add_tests(session, *work, outcome.tests);
+    }
     if (status != Status::Materialized && status != Status::Unchanged && status != Status::Failed) continue;
     outcome.slices.push_back(slice_of(session, *work));
     if (auto schema = schema_of(session, *work)) outcome.schemas.push_back(std::move(*schema));

@@ -221,6 +221,7 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   WEIR_TRY(options.arguments,
            check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
   WEIR_TRY(options.partitions, partitions_of(graph, request));
+  options.tests = plan::test_fingerprints(graph, project.custom_tests);
   WEIR_TRY(planned.world, observe(project, graph, request.selected, lakes, store, request.options.environment));
   WEIR_TRY(planned.plan, plan::make_plan(graph, request.selected, plan::fingerprints(graph), planned.world, options));
   return planned;

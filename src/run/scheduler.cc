@@ -25,6 +25,11 @@ bool succeeded(Status status) {
   return status == Status::Materialized || status == Status::Unchanged || status == Status::Fresh;
 }
 
+/// True for a step that the run has work for, or may have.
+bool is_active(const plan::Step& step) {
+  return step.action == plan::Action::Build || (step.action == plan::Action::Fresh && step.needs_audit);
+}
+
 std::string label_of(const plan::Step& step) {
   return step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
 }
@@ -48,7 +53,7 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
     slot.work.step = &step;
     slot.work.report = first_report(step);
     for (const std::size_t producer : step.reads) slots_[producer].readers.push_back(step.id);
-    if (step.action == plan::Action::Build) {
+    if (is_active(step)) {
       candidates_.insert(step.id);
       continue;
     }
@@ -141,8 +146,7 @@ Scheduler::Inputs Scheduler::inputs_of_step(const Slot& slot, std::string& blame
   for (const std::size_t id : slot.work.step->reads) {
     const Slot& producer = slots_[id];
     const bool ended = producer.phase == Phase::Ended;
-    if (ended && (producer.broken ||
-                  (!succeeded(producer.work.report.status) && producer.work.step->action == plan::Action::Build))) {
+    if (ended && (producer.broken || (!succeeded(producer.work.report.status) && is_active(*producer.work.step)))) {
       blamed = producer.work.step->model->path;
       return Inputs::Broken;
     }
@@ -188,10 +192,11 @@ std::optional<std::size_t> Scheduler::next_step() {
       case Inputs::Readable:
         break;
     }
-    if (const auto reason = reason_to_build_now(slot)) {
-      slot.work.report.reason = *reason;
-      return id;
-    }
+    const auto reason =
+        slot.work.step->action == plan::Action::Build ? reason_to_build_now(slot) : std::optional<std::string>();
+    slot.only_audited = !reason && slot.work.step->needs_audit;
+    if (reason) slot.work.report.reason = *reason;
+    if (reason || slot.only_audited) return id;
     slot.work.report.status = Status::Fresh;
     slot.work.report.reason = "nothing that it depends on has changed";
     end_step(id);
@@ -202,7 +207,7 @@ std::optional<std::size_t> Scheduler::next_step() {
 /// Requires: mutex_ held.
 void Scheduler::end_step(std::size_t id) {
   Slot& slot = slots_[id];
-  if (!succeeded(slot.work.report.status)) slot.broken = slot.broken || slot.work.step->action == plan::Action::Build;
+  if (!succeeded(slot.work.report.status)) slot.broken = slot.broken || is_active(*slot.work.step);
   enter(id, Phase::Ended);
   slot.work.report.finished = state::now_text();
   session_.listener.step_ended(slot.work.report);
@@ -230,6 +235,10 @@ void Scheduler::work() {
     lock.unlock();
     if (is_audit) {
       audit_published(session_, slot.work, *clean);
+      record_steps(session_, {&slot.work});
+    } else if (slot.only_audited) {
+      begin_step(*id);
+      audit_as_it_is(session_, slot.work, *clean);
       record_steps(session_, {&slot.work});
     } else {
       begin_step(*id);

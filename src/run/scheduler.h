@@ -41,6 +41,8 @@ class Scheduler {
     std::chrono::steady_clock::time_point staged_at;
     /// What read a failed producer must not run.
     bool broken = false;
+    /// Nothing is to be built: the table is audited as it is.
+    bool only_audited = false;
     /// Its stage was given up.
     bool released = false;
   };
