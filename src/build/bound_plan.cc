@@ -30,11 +30,22 @@ bool is_closed(const std::string& catalog) {
                      [&name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+// Names that were made of parts are whole here.
+void look_at_files(const nlohmann::json& parameter, BoundPlan& plan) {
+  if (parameter.is_object())
+    if (const std::string name = text_of(parameter, "value"); parse::is_private_file(name))
+      plan.refused.insert("the file " + name);
+  if (!parameter.is_structured()) return;
+  for (const auto& child : parameter) look_at_files(child, plan);
+}
+
 // A scan with parameters was called by name; one without reads a table of an attachment.
 void look_at_get(const nlohmann::json& get, BoundPlan& plan) {
   const std::string name = folded(text_of(get, "name"));
   if (!parse::is_table_scan(name)) {
     if (!parse::is_allowed_table_function(name)) plan.refused.insert(name);
+    if (parse::reads_files(name) && name != "glob" && get.contains("parameters"))
+      look_at_files(get["parameters"], plan);
     return;
   }
   if (!is_empty_list(get, "parameters")) plan.refused.insert(name);

@@ -1,5 +1,6 @@
 #include "project/cache.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "duck/database.h"
@@ -16,9 +17,11 @@ using Writer = io::ByteWriter;
 // Declared first, since lists of any of these are written by one template.
 void write(Writer& out, const parse::Statement& statement);
 void read(Reader& in, parse::Statement& statement);
+void write(Writer& out, const Diagnostic& fault);
+void read(Reader& in, Diagnostic& fault);
 
 // Counted up whenever what is kept, or how SQL is read, changes.
-constexpr std::string_view kFormat = "weir parsed 3\n";
+constexpr std::string_view kFormat = "weir parsed 4\n";
 
 void write(Writer& out, const parse::TableReference& table) {
   out.span(table.span);
@@ -116,6 +119,32 @@ void read(Reader& in, parse::Statement& statement) {
   }
 }
 
+void write(Writer& out, const Diagnostic& fault) {
+  out.text(name_of(fault.code));
+  out.number(static_cast<std::uint64_t>(fault.severity));
+  out.text(fault.message);
+  out.span(fault.span);
+  out.text(fault.hint);
+  out.number(fault.fix ? 1 : 0);
+  if (!fault.fix) return;
+  out.span(fault.fix->span);
+  out.text(fault.fix->replacement);
+}
+
+void read(Reader& in, Diagnostic& fault) {
+  const std::string name = in.text();
+  const auto& codes = all_codes();
+  const auto code = std::find_if(codes.begin(), codes.end(), [&name](Code one) { return name_of(one) == name; });
+  if (code != codes.end()) fault.code = *code;
+  fault.severity = static_cast<Severity>(in.number());
+  fault.message = in.text();
+  fault.span = in.span();
+  fault.hint = in.text();
+  if (in.number() == 0) return;
+  const Span span = in.span();
+  fault.fix = Fix{span, in.text()};
+}
+
 std::string header() { return std::string(kFormat) + duck::Database::version() + "\n"; }
 
 }  // namespace
@@ -149,6 +178,11 @@ ParseCache::ParseCache(std::string path) : path_(std::move(path)) {
     std::string key = in.text();
     if (auto script = decode_script(in.text())) scripts_.emplace(std::move(key), std::move(*script));
   }
+  for (std::size_t left = in.count(); left > 0 && in.good(); --left) {
+    std::string key = in.text();
+    read_all(in, faults_[key]);
+  }
+  if (!in.good()) faults_.clear();
   if (!names.empty()) volatile_functions_ = std::set<std::string>(names.begin(), names.end());
 }
 
@@ -165,13 +199,28 @@ void ParseCache::put(const std::string& key, parse::Script script) {
   is_changed_ = true;
 }
 
+const Diagnostics* ParseCache::find_faults(const std::string& key) const {
+  const auto found = faults_.find(key);
+  if (found == faults_.end()) return nullptr;
+  touched_.insert(key);
+  return &found->second;
+}
+
+void ParseCache::put_faults(const std::string& key, Diagnostics faults) {
+  faults_[key] = std::move(faults);
+  touched_.insert(key);
+  is_changed_ = true;
+}
+
 void ParseCache::set_volatile_functions(std::set<std::string> names) {
   volatile_functions_ = std::move(names);
   is_changed_ = true;
 }
 
 void ParseCache::keep_touched() {
-  std::erase_if(scripts_, [this](const auto& one) { return !touched_.contains(one.first); });
+  const auto is_untouched = [this](const auto& one) { return !touched_.contains(one.first); };
+  std::erase_if(scripts_, is_untouched);
+  std::erase_if(faults_, is_untouched);
   touched_.clear();
 }
 
@@ -180,10 +229,18 @@ void ParseCache::save() const {
   Writer out;
   out.texts(volatile_functions_ ? std::vector<std::string>(volatile_functions_->begin(), volatile_functions_->end())
                                 : std::vector<std::string>());
-  out.number(touched_.size());
-  for (const std::string& key : touched_) {
-    out.text(key);
-    out.text(encode_script(scripts_.at(key)));
+  std::vector<const std::string*> parsed;
+  std::vector<const std::string*> faulty;
+  for (const std::string& key : touched_) (scripts_.contains(key) ? parsed : faulty).push_back(&key);
+  out.number(parsed.size());
+  for (const std::string* key : parsed) {
+    out.text(*key);
+    out.text(encode_script(scripts_.at(*key)));
+  }
+  out.number(faulty.size());
+  for (const std::string* key : faulty) {
+    out.text(*key);
+    write_all(out, faults_.at(*key));
   }
   const std::string body = out.take();
   (void)io::write_file(path_, header() + io::xxh3_hex(body) + body);

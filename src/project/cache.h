@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/diagnostic.h"
 #include "parse/script.h"
 
 namespace weir {
@@ -17,6 +18,9 @@ class ParseCache {
 
   const parse::Script* find(const std::string& key) const;
   void put(const std::string& key, parse::Script script);
+  /// What is wrong with a text that does not parse, without its path.
+  const Diagnostics* find_faults(const std::string& key) const;
+  void put_faults(const std::string& key, Diagnostics faults);
   const std::optional<std::set<std::string>>& volatile_functions() const { return volatile_functions_; }
   void set_volatile_functions(std::set<std::string> names);
   /// Forgets what neither find() nor put() touched since it was read or since the last call: a long-lived cache stays
@@ -29,6 +33,7 @@ class ParseCache {
  private:
   std::string path_;
   std::map<std::string, parse::Script> scripts_;
+  std::map<std::string, Diagnostics> faults_;
   std::optional<std::set<std::string>> volatile_functions_;
   mutable std::set<std::string> touched_;
   bool is_changed_ = false;

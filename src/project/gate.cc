@@ -1,7 +1,10 @@
 #include "project/gate.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "parse/functions.h"
 #include "project/custom_test.h"
@@ -54,6 +57,41 @@ bool lies_under(std::string_view path, std::string_view place) {
   while (place.ends_with('/')) place.remove_suffix(1);
   return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
 }
+
+/// Files that hold secrets or weir's own books, and the folder of the latter.
+class PrivateFiles {
+ public:
+  explicit PrivateFiles(const Config& config)
+      : config_(config), folder_(normal_path(config, ".weir")), files_{normal_path(config, ".env")} {
+    const auto add = [this](const DatabaseLocation& place) {
+      if (place.kind == DatabaseLocation::Kind::Postgres || place.target.empty()) return;
+      const std::string path = normal_path(config_, place.target);
+      for (const char* end : {"", "-wal", "-shm", "-journal"}) files_.push_back(path + end);
+    };
+    add(config.state);
+    for (const LakeConfig& lake : config.lakes) add(lake.catalog);
+  }
+
+  /// True for the name of one of them, or a pattern that finds one.
+  bool hold(const std::string& name) const {
+    if (is_remote(name)) return false;
+    if (lies_under(normal_path(config_, before_pattern(name)), folder_)) return true;
+    // DuckDB's `*` finds names that begin with a dot, and `**/` is any number of folders, none too.
+    const std::string path = normal_path(config_, name);
+    const auto folders = path.find("**/");
+    const std::string here = folders == std::string::npos ? path : std::string(path).erase(folders, 3);
+    const int flags = path.find("**") == std::string::npos ? FNM_PATHNAME : 0;
+    return std::any_of(files_.begin(), files_.end(), [&](const std::string& file) {
+      return path == file || fnmatch(path.c_str(), file.c_str(), flags) == 0 ||
+             fnmatch(here.c_str(), file.c_str(), flags) == 0;
+    });
+  }
+
+ private:
+  const Config& config_;
+  std::string folder_;
+  std::vector<std::string> files_;
+};
 
 // Functions and names of one statement.
 class Reach {
@@ -149,8 +187,8 @@ class Gate {
       if (statement.kind == StatementKind::Attach) judge_attach(statement);
       for (const FunctionCall& call : statement.functions) judge_files(call);
       const GatedStatement gated{.statement = statement, .path = model_.source->path, .macros = macros};
-      Diagnostics found = judge_reach(gated);
-      std::move(found.begin(), found.end(), std::back_inserter(found_));
+      for (Diagnostics found : {judge_reach(gated), judge_private_files(gated, config_)})
+        std::move(found.begin(), found.end(), std::back_inserter(found_));
     }
     return std::move(found_);
   }
@@ -224,6 +262,22 @@ class Gate {
 }  // namespace
 
 Diagnostics judge_reach(const GatedStatement& gated) { return Reach(gated).run(); }
+
+Diagnostics judge_private_files(const GatedStatement& gated, const Config& config) {
+  Diagnostics found;
+  std::optional<PrivateFiles> own;
+  for (const FunctionCall& call : gated.statement.functions) {
+    // glob() tells names only.
+    if (!call.is_table_function || !call.files || !parse::reads_files(call.name) || call.name == "glob") continue;
+    if (!own) own.emplace(config);
+    for (const std::string& file : *call.files)
+      if (own->hold(file))
+        found.push_back({Code::W0310, Severity::Error,
+                         gated.who + " may not read the file " + file + ", which holds secrets or weir's own books",
+                         gated.path, call.span, "keep data in other files, and name these in a pattern"});
+  }
+  return found;
+}
 
 std::vector<TestText> test_texts(const Model& model) {
   std::vector<TestText> texts;

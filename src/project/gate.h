@@ -30,7 +30,12 @@ std::set<std::string> own_macros(const Model& model);
 /// W0308 a hidden query.
 Diagnostics judge_reach(const GatedStatement& gated);
 
-/// Judges every statement of a model: judge_reach, and W0304 an ATTACH that is not allowed.
+/// Judges the files that one statement names by constant texts and patterns.
+/// Errors: W0310 a file that weir keeps for itself.
+Diagnostics judge_private_files(const GatedStatement& gated, const Config& config);
+
+/// Judges every statement of a model: judge_reach, W0304 an ATTACH that is not allowed, W0309 a file outside the
+/// project, W0310 one of weir's own.
 Diagnostics judge_gate(const Model& model, const Config& config);
 
 /// SQL within a model's tests.

@@ -135,6 +135,8 @@ class Loader {
       std::string key = io::xxh3_hex(file.judgement.blanked_sql);
       if (const parse::Script* known = cache_.find(key); known != nullptr)
         file.script = *known;
+      else if (const Diagnostics* faults = cache_.find_faults(key); faults != nullptr)
+        report_faults(file, *faults);
       else
         missing.emplace_back(&file, std::move(key));
     }
@@ -176,8 +178,8 @@ class Loader {
     for (const auto& [file, key] : files) {
       auto script = parse::parse_script(trees, connection, file->judgement.blanked_sql, file->source->path);
       if (!script.has_value()) {
-        add(file->judgement.diagnostics);
-        add(script.error());
+        report_faults(*file, script.error());
+        cache_.put_faults(key, std::move(script).error());
         continue;
       }
       cache_.put(key, *script);
@@ -195,20 +197,35 @@ class Loader {
     WEIR_CHECK(fetch(trees, connection, queries));
     for (const auto& [file, text] : texts) {
       auto script = parse::parse_script(trees, connection, text.sql, file->source->path);
-      if (script)
-        cache_.put(io::xxh3_hex(text.sql), std::move(*script));
-      else
-        report_test_text(*file, text, std::move(script).error());
+      const std::string key = io::xxh3_hex(text.sql);
+      if (script) {
+        cache_.put(key, std::move(*script));
+        continue;
+      }
+      report_test_text(*file, text, script.error());
+      cache_.put_faults(key, std::move(script).error());
     }
     return {};
   }
 
+  void report_faults(const File& file, Diagnostics faults) {
+    for (Diagnostic& fault : faults) fault.path = file.source->path;
+    add(file.judgement.diagnostics);
+    add(std::move(faults));
+  }
+
   // SQL within tests is parsed and kept like the files themselves.
-  std::vector<std::pair<const File*, TestText>> unknown_test_texts() const {
+  std::vector<std::pair<const File*, TestText>> unknown_test_texts() {
     std::vector<std::pair<const File*, TestText>> unknown;
     for (const File& file : files_)
-      for (TestText& text : test_texts(file.judgement.model))
-        if (cache_.find(io::xxh3_hex(text.sql)) == nullptr) unknown.emplace_back(&file, std::move(text));
+      for (TestText& text : test_texts(file.judgement.model)) {
+        const std::string key = io::xxh3_hex(text.sql);
+        if (cache_.find(key) != nullptr) continue;
+        if (const Diagnostics* faults = cache_.find_faults(key); faults != nullptr)
+          report_test_text(file, text, *faults);
+        else
+          unknown.emplace_back(&file, std::move(text));
+      }
     return unknown;
   }
 
@@ -324,8 +341,12 @@ class Loader {
       std::set<std::string> macros;
       for (const Model& model : project_.models)
         if (declares(model, test)) macros.merge(own_macros(model));
-      for (const parse::Statement& statement : test.script.statements)
-        add(judge_reach({.statement = statement, .path = test.source->path, .who = "a test", .macros = macros}));
+      for (const parse::Statement& statement : test.script.statements) {
+        const GatedStatement gated{
+            .statement = statement, .path = test.source->path, .who = "a test", .macros = macros};
+        add(judge_reach(gated));
+        add(judge_private_files(gated, project_.config));
+      }
     }
     for (const Model& model : project_.models)
       for (const Test& declared : model.tests) {

@@ -56,6 +56,25 @@ class Loading : public testing::Test {
 };
 using Codes = std::vector<std::string>;
 
+TEST_F(Loading, AFileThatDoesNotParseIsAskedAboutOnce) {
+  put("models/a.sql", "-- materialize ducklake://main/a\n-- data_test not_null x where=\"x >\"\nSELECT 1 AS x");
+  put("models/b.sql", "SELECT FROM");
+  const Diagnostics first = load().diagnostics;
+  ASSERT_EQ(first.size(), 2U);
+  const int asked = parser_.asked;
+  const Diagnostics again = load().diagnostics;
+  EXPECT_EQ(parser_.asked, asked);
+  ASSERT_EQ(again.size(), first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(again[i].code, first[i].code);
+    EXPECT_EQ(again[i].path, first[i].path);
+    EXPECT_EQ(again[i].message, first[i].message);
+    EXPECT_EQ(again[i].span, first[i].span);
+  }
+  put("models/b.sql", "SELECT 1 AS x");
+  EXPECT_EQ(load().diagnostics.size(), 1U);
+}
+
 TEST_F(Loading, AnUnchangedProjectAsksDuckDbNothing) {
   put("models/a.sql", "SELECT 1 AS x");
   put("models/b.sql", "SELECT now() AS t, * FROM a, read_csv('in/*.csv')");

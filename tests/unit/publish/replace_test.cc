@@ -204,7 +204,8 @@ TEST_F(Replace, AWriteThatFailsIsSaidAndLeavesTheTable) {
   ASSERT_TRUE(effect.has_value());
   run("DROP TABLE " + target());
   auto transaction = duck::Transaction::begin(clean());
-  const auto written = write(clean(), request, *effect, true);
+  CommitGroup group{.alone = true};
+  const auto written = write(clean(), request, *effect, group);
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().front().code, Code::W6020);
 }
