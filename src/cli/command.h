@@ -24,6 +24,8 @@ struct Streams {
   /// Serves an editor on standard input and output until it is done, and returns the exit code; `folder` is where a
   /// project is looked for if the editor names none. Given by main: no surface includes another.
   int (*serve_editor)(const std::string& folder) = nullptr;
+  /// Where the project is looked for; set once the command line is read.
+  std::string folder = ".";
 };
 
 enum class Kind { Flag, Text, Number, List };

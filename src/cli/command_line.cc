@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "cli/command.h"
@@ -166,7 +167,11 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
   bool version = false;
   root.add_flag("-V,--version", version, "Show weir's version");
   std::vector<std::unique_ptr<Bound>> bounds;
+  const std::vector<std::string> words = in_order({argv + 1, argv + argc});
+  // Other commands are not made: `weir run history` names the model `history`, not a second command.
+  const Command* named = command_of(words).first;
   for (const Command& command : commands()) {
+    if (named != nullptr && named != &command) continue;
     auto bound = std::make_unique<Bound>();
     bound->command = &command;
     bound->app = app_of(root, command);
@@ -176,7 +181,6 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
     bound->app->footer(std::string("Examples:\n") + command.examples);
     bounds.push_back(std::move(bound));
   }
-  const std::vector<std::string> words = in_order({argv + 1, argv + argc});
   try {
     root.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
@@ -189,6 +193,7 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
     if (!asked) continue;
     const Args args = arguments_of(*bound, argc, argv);
     apply_color(args, streams);
+    streams.folder = std::filesystem::absolute(args.text("directory", ".")).string();
     // Only prod has tables so far: another name must never write to them.
     if (const std::string environment = args.text("env", "prod"); environment != "prod")
       return misuse(words, "there is no environment " + environment + " yet; the only one is prod", streams);

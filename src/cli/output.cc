@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "io/files.h"
 #include "project/project.h"
 #include "text/render.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 /// What operations call the text of a query.
 constexpr std::string_view kTypedPath = "query";
+constexpr std::string_view kConfigFile = "weir.yaml";
 
 /// Columns that a character takes on a terminal: none for marks that combine, two for wide scripts and pictures. The
 /// ranges are coarse.
@@ -83,6 +85,17 @@ std::vector<bool> number_columns(const std::vector<std::vector<std::string>>& ro
   return numeric;
 }
 
+/// weir.yaml as it lies on disk: a project whose configuration cannot be read was never loaded.
+std::optional<std::string> config_text(const Diagnostics& diagnostics, const Streams& streams) {
+  const bool is_meant = std::any_of(diagnostics.begin(), diagnostics.end(),
+                                    [](const Diagnostic& found) { return found.path == kConfigFile; });
+  if (!is_meant) return std::nullopt;
+  const auto root = find_project(streams.folder);
+  if (!root) return std::nullopt;
+  auto text = io::read_file(*root + "/" + std::string(kConfigFile));
+  return text ? std::optional<std::string>(std::move(*text)) : std::nullopt;
+}
+
 }  // namespace
 
 void apply_color(const Args& args, Streams& streams) {
@@ -119,11 +132,13 @@ std::string paint(const Streams& streams, Color color, const std::string& text) 
 }
 
 void print(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed) {
-  const auto source = [project, typed](std::string_view path) -> std::optional<std::string_view> {
+  const std::optional<std::string> config = config_text(diagnostics, streams);
+  const auto source = [&](std::string_view path) -> std::optional<std::string_view> {
     if (!typed.empty() && path == kTypedPath) return typed;
-    const Source* found = project == nullptr ? nullptr : project->source(path);
-    if (found == nullptr) return std::nullopt;
-    return found->text;
+    if (const Source* found = project == nullptr ? nullptr : project->source(path); found != nullptr)
+      return found->text;
+    if (path == kConfigFile) return config;
+    return std::nullopt;
   };
   Diagnostics placed;
   for (const Diagnostic& found : diagnostics) {

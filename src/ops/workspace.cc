@@ -31,11 +31,12 @@ class LazyParser : public ParserProvider {
   std::optional<duck::Connection> connection_;
 };
 
-Diagnostics errors_of(const Diagnostics& all) {
-  Diagnostics errors;
+/// The errors, and the warnings that may explain them.
+Diagnostics problems_of(const Diagnostics& all) {
+  Diagnostics problems;
   for (const Diagnostic& found : all)
-    if (found.severity == Severity::Error) errors.push_back(found);
-  return errors;
+    if (found.severity != Severity::Hint) problems.push_back(found);
+  return problems;
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ Result<duck::Connection> Workspace::parser() {
 
 Result<const Graph*> Workspace::graph() {
   WEIR_TRY(const Project* project, this->project());
-  if (has_errors(project->diagnostics)) return fail(errors_of(project->diagnostics));
+  if (has_errors(project->diagnostics)) return fail(problems_of(project->diagnostics));
   if (graph_ == nullptr) {
     WEIR_TRY(Graph graph, Graph::link(project->models));
     graph_ = std::make_unique<Graph>(std::move(graph));

@@ -33,6 +33,16 @@ Result<std::int64_t> newest_version(Session& session, const lake::Lake& lake) {
   return lake.current_version(connection);
 }
 
+/// Problems of a statement that say no place of their own.
+Diagnostics on(const parse::Statement& statement, const Model& model, Diagnostics problems) {
+  for (Diagnostic& problem : problems) {
+    if (!problem.path.empty()) continue;
+    problem.path = model.source->path;
+    problem.span = statement.span;
+  }
+  return problems;
+}
+
 /// Attaches what the script attaches, before the instance is confined: afterwards DuckDB reaches no PostgreSQL. An
 /// alias that is used again later is left to its turn. Returns the statements that are done with.
 Result<std::set<std::size_t>> attach_all(lake::Lakes& instance, duck::Connection& connection, const Model& model) {
@@ -41,7 +51,8 @@ Result<std::set<std::size_t>> attach_all(lake::Lakes& instance, duck::Connection
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
     const parse::Statement& statement = model.script.statements[i];
     if (statement.kind != parse::StatementKind::Attach || !aliases.insert(statement.alias).second) continue;
-    WEIR_CHECK(instance.attach_alias(connection, statement.attach_uri, statement.alias));
+    if (auto done = instance.attach_alias(connection, statement.attach_uri, statement.alias); !done)
+      return fail(on(statement, model, std::move(done).error()));
     attached.insert(i);
   }
   return attached;
@@ -54,6 +65,19 @@ Result<void> make_macros(duck::Connection& connection, const Model& model, std::
   for (const SetupStatement& one : macros_before(model, index, as_written, partition))
     if (auto done = connection.execute(one.sql.sql()); !done) return fail(build::explain(done.error(), model, one.sql));
   return {};
+}
+
+/// On the statement, or closer where the engine knows: `before` bytes of ours stand in front of it.
+Diagnostic failed_at(const duck::Failure& failure, const Model& model, const parse::Statement& statement,
+                     const parse::Spliced& rendered, std::size_t before) {
+  duck::Failure moved = failure;
+  if (moved.position && *moved.position >= before)
+    *moved.position -= static_cast<std::uint32_t>(before);
+  else
+    moved.position.reset();
+  Diagnostic found = build::explain(moved, model, rendered);
+  if (found.span.empty()) found.span = statement.span;
+  return found;
 }
 
 /// Runs the statements one by one; the last one's rows become the result.
@@ -70,20 +94,20 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
     if (attached.contains(i)) continue;
     if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load) continue;
     if (statement.kind == parse::StatementKind::Attach) {
-      WEIR_CHECK(instance.attach_alias(connection, statement.attach_uri, statement.alias));
+      if (auto done = instance.attach_alias(connection, statement.attach_uri, statement.alias); !done)
+        return fail(on(statement, model, std::move(done).error()));
       continue;
     }
     const parse::Spliced rendered = splice_manual(model, i, work.step->slice, work.step->arguments);
     const bool is_result = statement.kind == parse::StatementKind::Result && i + 1 == model.script.statements.size();
     if (is_result) {
-      auto rows =
-          connection.query(duck::Sql("SELECT coalesce(json_group_array(json(row)), '[]') FROM (SELECT to_json(result) "
-                                     "AS row FROM ({}) AS result LIMIT {})",
-                                     rendered.sql(), kMostRows));
-      if (!rows) return fail(build::explain(rows.error(), model, rendered));
+      const duck::Sql head(
+          "SELECT coalesce(json_group_array(json(row)), '[]') FROM (SELECT to_json(result) AS row FROM (");
+      auto rows = connection.query(duck::Sql("{}{}) AS result LIMIT {})", head, rendered.sql(), kMostRows));
+      if (!rows) return fail(failed_at(rows.error(), model, statement, rendered, head.text().size()));
       work.report.result_json = rows->text(0, 0);
     } else if (auto done = connection.execute(rendered.sql()); !done) {
-      return fail(build::explain(done.error(), model, rendered));
+      return fail(failed_at(done.error(), model, statement, rendered, 0));
     }
   }
   return {};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <list>
 #include <memory>
@@ -20,9 +21,15 @@ namespace weir::state {
 namespace {
 
 constexpr std::size_t kRowsAStatement = 64;
-constexpr int kBusySeconds = 10;
 // The first bytes of SQLite's result codes, which are part of its file format's contract.
 constexpr int kSqliteBusy = 5, kSqliteLocked = 6, kSqliteCorrupt = 11, kSqliteNotADatabase = 26;
+
+/// How long another process may hold the store: 10 seconds, or WEIR_BUSY_SECONDS.
+int busy_seconds() {
+  const char* given = std::getenv("WEIR_BUSY_SECONDS");
+  const int seconds = given == nullptr ? 0 : std::atoi(given);
+  return seconds > 0 ? seconds : 10;
+}
 
 /// "(:v0,:v1),(:v2,:v3)": bound by position, but SQLite takes equal names for one value.
 std::string value_lists(std::size_t rows, std::size_t columns) {
@@ -101,7 +108,7 @@ int sqlite_code(const std::exception& error) {
 
 /// Waits out another process that is just making the file: turning WAL on does not honour the busy timeout.
 void turn_on_wal(soci::session& sql) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(kBusySeconds);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(busy_seconds());
   for (;;) {
     try {
       sql << "PRAGMA journal_mode=WAL";
@@ -126,7 +133,8 @@ Diagnostic Session::explain(const std::exception& error, Code otherwise) const {
     found.hint = "move the file away and run `weir state rebuild`: the lakes hold what it knew";
   } else if (code == kSqliteBusy || code == kSqliteLocked) {
     found.code = Code::W7005;
-    found.message = fmt::format("the state store {} was held by another process for {} s", target_.shown, kBusySeconds);
+    found.message =
+        fmt::format("the state store {} was held by another process for {} s", target_.shown, busy_seconds());
     found.hint = "`weir doctor` shows who holds it";
   } else if (otherwise == Code::W7001) {
     found.message = fmt::format("the state store {} cannot be opened for writing", target_.shown);
@@ -149,7 +157,7 @@ void Session::connect() {
     run("SELECT pg_advisory_unlock(hashtext(:schema))", {target_.schema});
     return;
   }
-  sql_.open(soci::sqlite3, fmt::format("db=\"{}\" timeout={}", target_.address, kBusySeconds));
+  sql_.open(soci::sqlite3, fmt::format("db=\"{}\" timeout={}", target_.address, busy_seconds()));
   turn_on_wal(sql_);
   sql_ << "PRAGMA synchronous=NORMAL";
 }

@@ -3,6 +3,7 @@
 #include "state/migrations.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "store_fixture.h"
@@ -311,6 +312,31 @@ TEST(HostIdentity, CanBeGiven) {
   unsetenv("WEIR_HOST");
   EXPECT_NE(host_identity(), "elsewhere");
   EXPECT_FALSE(host_identity().empty());
+}
+
+TEST_P(StoreBoth, ATableThatIsGoneIsAFailureOfTheStore) {
+  auto store = opened();
+  execute_in_store("DROP TABLE lease");
+  EXPECT_EQ(code_of(store->leases()), Code::W7004);
+}
+
+TEST_P(StoreBoth, AStoreThatAnotherProcessHoldsIsBusy) {
+  if (GetParam() == Database::Postgres) GTEST_SKIP() << "PostgreSQL locks rows";
+  ASSERT_EQ(setenv("WEIR_BUSY_SECONDS", "1", 1), 0);
+  auto store = opened();
+  auto other = Session::open({.postgres = false, .address = target_, .shown = "test", .schema = schema_});
+  ASSERT_TRUE(other.has_value());
+  Result<void> written;
+  ASSERT_TRUE((*other)
+                  ->write("",
+                          [&]() -> Result<void> {
+                            (*other)->run("DELETE FROM lease");
+                            written = store->release("r1");
+                            return {};
+                          })
+                  .has_value());
+  EXPECT_EQ(code_of(written), Code::W7005);
+  ASSERT_EQ(unsetenv("WEIR_BUSY_SECONDS"), 0);
 }
 
 }  // namespace
