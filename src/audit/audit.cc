@@ -198,7 +198,7 @@ class Audit {
     if (test.kind == TestKind::Custom) {
       if (const auto* found = find_custom_test(request_.custom_tests, test.text); found != nullptr)
         return splice_custom_test(*found, test, request_);
-      return fail(Diagnostic{.code = Code::W5002,
+      return fail(Diagnostic{.code = Code::W0218,
                              .message = "there is no custom test `" + test.text + "`",
                              .hint = "weir init --data-test makes one"});
     }

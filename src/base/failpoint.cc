@@ -14,6 +14,7 @@ namespace {
 struct Armed {
   std::string action;
   int passes_left = 1;
+  bool always = false;
 };
 
 std::map<std::string, Armed, std::less<>> parse(const char* text) {
@@ -26,8 +27,9 @@ std::map<std::string, Armed, std::less<>> parse(const char* text) {
     const auto equals = one.find('=');
     if (equals == std::string_view::npos) continue;
     std::string_view name = one.substr(0, equals);
-    Armed entry{std::string(one.substr(equals + 1)), 1};
+    Armed entry{std::string(one.substr(equals + 1)), 1, false};
     if (const auto at = name.find('@'); at != std::string_view::npos) {
+      entry.always = name.substr(at + 1) == "*";
       entry.passes_left = std::atoi(std::string(name.substr(at + 1)).c_str());
       name = name.substr(0, at);
     }
@@ -46,7 +48,8 @@ bool failpoint(std::string_view name) {
   {
     const std::lock_guard lock(mutex);
     const auto found = armed.find(name);
-    if (found == armed.end() || --found->second.passes_left != 0) return false;
+    if (found == armed.end()) return false;
+    if (!found->second.always && --found->second.passes_left != 0) return false;
     action = found->second.action;
   }
   if (action == "exit") std::raise(SIGKILL);

@@ -7,6 +7,9 @@
 //   -- expect --
 //   …
 //
+// Those under cases/project/ are whole projects: beside models they may hold weir.yaml and tests/…, and they are loaded
+// and linked as `weir check` does it. `\xNN` in a file is that byte; $ROOT stands for the project's folder.
+//
 // WEIR_UPDATE_GOLDENS=1 rewrites the expected parts; refused where CI is set.
 #include <gtest/gtest.h>
 
@@ -15,10 +18,15 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <regex>
 #include <set>
 #include <sstream>
 
+#include "graph/graph.h"
+#include "project/cache.h"
 #include "project/judge.h"
+#include "project/project.h"
 #include "text/render.h"
 
 namespace weir {
@@ -44,7 +52,10 @@ struct Case {
 std::string marker(const std::string& line) {
   if (!line.starts_with("-- ") || !line.ends_with(" --") || line.size() < 7) return "";
   const auto name = line.substr(3, line.size() - 6);
-  return name == "strict" || name == "expect" || (name.starts_with("models/") && name.ends_with(".sql")) ? name : "";
+  const bool is_file = name == "weir.yaml" ||
+                       ((name.starts_with("models/") || name.starts_with("tests/") || name.starts_with("more/")) &&
+                        name.ends_with(".sql"));
+  return name == "strict" || name == "expect" || is_file ? name : "";
 }
 
 Case read_case(const fs::path& path) {
@@ -94,9 +105,79 @@ std::string judge(const Case& given) {
   });
 }
 
-std::vector<std::string> case_names() {
+class OwnParser : public ParserProvider {
+ public:
+  duck::Outcome<duck::Connection*> connection() override {
+    if (!database_) database_ = *duck::Database::open({.threads = 1});
+    if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
+    return connection_.get();
+  }
+
+ private:
+  std::shared_ptr<duck::Database> database_;
+  std::unique_ptr<duck::Connection> connection_;
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// `\xNN` as the byte it names.
+std::string with_bytes(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "\\x") != 0 || i + 4 > text.size()) {
+      bytes += text[i];
+      continue;
+    }
+    bytes += static_cast<char>(std::stoi(text.substr(i + 2, 2), nullptr, 16));
+    i += 3;
+  }
+  return bytes;
+}
+
+constexpr const char* kConfig =
+    "lakes:\n  main: {catalog: lake/main.sqlite, data: lake/main}\n  sales: {catalog: lake/sales.sqlite, data: "
+    "lake/sales}\ndatabases: {crm: \"sqlite:crm.db\"}\n";
+
+/// What `weir check` finds before it opens a lake.
+Diagnostics check(const std::string& root) {
+  static OwnParser parser;
+  ParseCache cache("");
+  auto project = load_project(root, parser, {}, cache);
+  if (!project) return project.error();
+  Diagnostics all = project->diagnostics;
+  if (has_errors(all)) return all;
+  if (auto graph = Graph::link(project->models); !graph)
+    all.insert(all.end(), graph.error().begin(), graph.error().end());
+  return all;
+}
+
+std::string judge_project(const Case& given) {
+  std::string form = (fs::temp_directory_path() / "weir-case-XXXXXX").string();
+  const fs::path root = mkdtemp(form.data());
+  std::map<std::string, std::string> files{{"weir.yaml", kConfig}};
+  for (const auto& [path, text] : given.models) files[path] = with_bytes(text);
+  fs::create_directories(root / "models");
+  for (const auto& [path, text] : files) {
+    fs::create_directories((root / path).parent_path());
+    std::ofstream(root / path, std::ios::binary) << text;
+  }
+  const std::string said =
+      text::render_text(check(root.string()), [&](std::string_view path) -> std::optional<std::string_view> {
+        const auto found = files.find(std::string(path));
+        if (found == files.end()) return std::nullopt;
+        return found->second;
+      });
+  fs::remove_all(root);
+  return replaced(said, root.string(), "$ROOT");
+}
+
+std::vector<std::string> case_names(const char* below = "") {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(WEIR_CASES))
+  for (const auto& entry : fs::directory_iterator(fs::path(WEIR_CASES) / below))
     if (entry.path().extension() == ".txt") names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -143,6 +224,24 @@ TEST_P(DiagnosticsCase, WhatIsSuggestedAsANameIsAnEditThatCuresIt) {
   }
 }
 
+class ProjectCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(ProjectCase, SaysExactlyThis) {
+  const auto path = fs::path(WEIR_CASES) / "project" / (GetParam() + ".txt");
+  const auto given = read_case(path);
+  ASSERT_TRUE(given.before.starts_with("# claim: ")) << "a case begins with its claim";
+  const auto said = judge_project(given);
+  if (updates_goldens()) {
+    ASSERT_EQ(std::getenv("CI"), nullptr) << "goldens are not rewritten where CI is set";
+    std::ofstream(path, std::ios::binary) << given.before << said;
+    return;
+  }
+  EXPECT_EQ(said, given.expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ProjectCase, testing::ValuesIn(case_names("project")),
+                         [](const auto& info) { return info.param; });
+
 INSTANTIATE_TEST_SUITE_P(All, DiagnosticsCase, testing::ValuesIn(case_names()),
                          [](const auto& info) { return info.param; });
 
@@ -155,6 +254,49 @@ TEST(Diagnostics, EveryCodeOfHeadersHasACase) {
     if (!name.starts_with("W01") || (name >= "W0153" && name <= "W0159")) continue;
     EXPECT_NE(all.find(' ' + std::string(name) + ": "), std::string::npos)
         << name << " has no case under tests/diagnostics/cases";
+  }
+}
+
+// A place, `file:line:column`, stands before the severity; the whole file is meant where that is what is wrong.
+TEST(Diagnostics, EveryCodeOfConfigurationShapeAndReferencesHasACaseWithItsPlace) {
+  std::string all;
+  for (const auto& name : case_names("project"))
+    all += read_case(fs::path(WEIR_CASES) / "project" / (name + ".txt")).expected;
+  const std::set<std::string_view> without_a_case = {
+      "W0001",  // there is no project
+      "W0299",  // a fault of weir's own
+  };
+  const std::set<std::string_view> of_the_whole_file = {"W0010", "W0202"};
+  for (const auto code : all_codes()) {
+    const auto name = name_of(code);
+    const bool is_judged_first = name.starts_with("W00") || name.starts_with("W02") || name.starts_with("W03") ||
+                                 name == "W2001" || name == "W2003";
+    if (!is_judged_first || without_a_case.contains(name)) continue;
+    const std::string place = of_the_whole_file.contains(name) ? "[^\n]*" : "[^\n]*:[0-9]+:[0-9]+";
+    const std::regex said("(^|\n)" + place + ": (error|warning|hint) " + std::string(name) + ": ");
+    EXPECT_TRUE(std::regex_search(all, said)) << name << " has no case with its place under cases/project";
+  }
+}
+
+/// The text of every file below a folder.
+std::string text_below(const fs::path& folder) {
+  std::string all;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file() && entry.path().extension() != ".def") all += read_file(entry.path());
+  return all;
+}
+
+TEST(Diagnostics, EveryCodeThatIsSaidHasATest) {
+  const std::string source = text_below(fs::path(WEIR_SOURCE) / "src");
+  const std::string tests = text_below(fs::path(WEIR_SOURCE) / "tests");
+  const std::set<std::string_view> without_a_test = {
+      "W0299",                             // a fault of weir's own
+      "W2107", "W2223", "W2227", "W2415",  // still to come; take a code off with its test
+  };
+  for (const auto code : all_codes()) {
+    const std::string name(name_of(code));
+    if (source.find("Code::" + name) == std::string::npos || without_a_test.contains(name)) continue;
+    EXPECT_NE(tests.find(name), std::string::npos) << name << " (" << title_of(code) << ") occurs in no test";
   }
 }
 

@@ -151,6 +151,42 @@ TEST_P(Protocol, AForeignCommitIsSeenAndTheQueryNotRunAgain) {
   }
 }
 
+// W6030: each time that the run holds the lock, somebody who takes none has been faster.
+TEST_P(Protocol, AForeignWriterThatNeverRestsIsGivenUpOn) {
+  ASSERT_EQ(shop_->weir("run merge").code, 0);
+  write_delivery(*shop_, 2);
+  const auto process = shop_->start("run merge", {{"WEIR_FAILPOINT", "after_lock@*=stop"}});
+  for (int i = 0; i < 6; ++i) {
+    until_stopped(*process);
+    shop_->foreign("INSERT INTO lake.merge VALUES (99, " + std::to_string(i) + ")");
+    process->signal(SIGCONT);
+  }
+  EXPECT_EQ(process->wait(30s), 1) << process->err();
+  EXPECT_NE(process->err().find("others kept writing to"), std::string::npos) << process->err();
+  ASSERT_EQ(shop_->weir("run merge").code, 0);
+  EXPECT_EQ(shop_->rows("SELECT count(*) FROM lake.merge WHERE k = 99"), "6");
+  EXPECT_EQ(shop_->disagreements(), "");
+}
+
+// W6104: the lock on PostgreSQL lives as long as its connection.
+TEST_P(Protocol, ALockThatIsLostBeforeTheCommitPublishesNothing) {
+  if (GetParam() == Catalog::Sqlite) GTEST_SKIP() << "nobody can take the lock of a file away";
+  ASSERT_EQ(shop_->weir("run merge").code, 0);
+  const std::string before = shop_->rows("SELECT k, v FROM lake.merge ORDER BY k");
+  write_delivery(*shop_, 2);
+  const auto process = shop_->start("run merge", {{"WEIR_FAILPOINT", "before_write=stop"}});
+  until_stopped(*process);
+  shop_->rows(
+      "SELECT * FROM postgres_query('state', 'SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = "
+      "''advisory'' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())')");
+  process->signal(SIGCONT);
+  EXPECT_EQ(process->wait(30s), 1) << process->err();
+  EXPECT_NE(process->err().find("the writers' lock of lake main was lost"), std::string::npos) << process->err();
+  EXPECT_EQ(shop_->rows("SELECT k, v FROM lake.merge ORDER BY k"), before);
+  ASSERT_EQ(shop_->weir("run merge").code, 0);
+  EXPECT_EQ(shop_->disagreements(), "");
+}
+
 TEST_P(Protocol, AnInterruptStopsComputingWithinASecond) {
   shop_->write("models/slow.sql",
                "-- materialize ducklake://main/slow\nSELECT sum(hash(a.i))::DOUBLE AS s FROM range(10000000) a(i), "

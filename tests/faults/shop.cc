@@ -90,18 +90,34 @@ duck::Connection Shop::look(bool writable) const {
   const duck::Literal target(lake);
   must(*connection,
        writable ? duck::Sql("ATTACH {} AS lake", target) : duck::Sql("ATTACH {} AS lake (READ_ONLY)", target));
-  if (!writable && database_)
-    must(*connection,
-         duck::Sql("ATTACH {} AS state (TYPE postgres, READ_ONLY, SCHEMA 'weir')", duck::Literal(database_->target())));
-  const std::string file = root() + "/.weir/state.sqlite";
-  if (!writable && !database_ && fs::exists(file))
-    must(*connection, duck::Sql("ATTACH {} AS state (TYPE sqlite, READ_ONLY)", duck::Literal(file)));
+  if (!writable && has_state()) attach_state(*connection);
   return std::move(*connection);
 }
 
+bool Shop::has_state() const { return database_ || fs::exists(root() + "/.weir/state.sqlite"); }
+
+void Shop::attach_state(duck::Connection& connection) const {
+  if (database_)
+    must(connection,
+         duck::Sql("ATTACH {} AS state (TYPE postgres, READ_ONLY, SCHEMA 'weir')", duck::Literal(database_->target())));
+  else
+    must(connection,
+         duck::Sql("ATTACH {} AS state (TYPE sqlite, READ_ONLY)", duck::Literal(root() + "/.weir/state.sqlite")));
+}
+
+duck::Connection& Shop::watch() const {
+  if (!watching_) {
+    watches_state_ = has_state();
+    watching_ = std::make_unique<duck::Connection>(look());
+  } else if (!watches_state_ && has_state()) {
+    watches_state_ = true;
+    attach_state(*watching_);
+  }
+  return *watching_;
+}
+
 std::string Shop::rows(const std::string& sql) const {
-  auto connection = look();
-  const duck::Rows found = must(connection, duck::Sql::verbatim(sql));
+  const duck::Rows found = must(watch(), duck::Sql::verbatim(sql));
   std::string text;
   for (std::size_t row = 0; row < found.size(); ++row) {
     if (row > 0) text += ' ';
@@ -121,13 +137,12 @@ std::string Shop::relation_files() const {
   std::set<std::string> known;
   std::set<std::string> on_disk;
   std::string wrong;
-  auto connection = look();
-  const auto names = must(
-      connection, duck::Sql::verbatim(
-                      "SELECT parse_filename(path), live FROM (SELECT path, end_snapshot IS NULL AS live FROM "
-                      "__ducklake_metadata_lake.ducklake_data_file UNION ALL SELECT path, end_snapshot IS NULL FROM "
-                      "__ducklake_metadata_lake.ducklake_delete_file UNION ALL SELECT path, false FROM "
-                      "__ducklake_metadata_lake.ducklake_files_scheduled_for_deletion)"));
+  const auto names =
+      must(watch(), duck::Sql::verbatim(
+                        "SELECT parse_filename(path), live FROM (SELECT path, end_snapshot IS NULL AS live FROM "
+                        "__ducklake_metadata_lake.ducklake_data_file UNION ALL SELECT path, end_snapshot IS NULL FROM "
+                        "__ducklake_metadata_lake.ducklake_delete_file UNION ALL SELECT path, false FROM "
+                        "__ducklake_metadata_lake.ducklake_files_scheduled_for_deletion)"));
   std::error_code error;
   for (fs::recursive_directory_iterator entry(root() + "/lake/main", error), end; !error && entry != end;
        entry.increment(error))

@@ -40,7 +40,7 @@ class Shop {
   /// A new instance with the lake attached read-only (or writable, as a foreign writer has it) as `lake`, and the state
   /// store as `state`.
   duck::Connection look(bool writable = false) const;
-  /// Rows of a query on look(), columns joined by '|', rows by ' '.
+  /// Rows of a query on what look() shows, by one instance that stays; columns joined by '|', rows by ' '.
   std::string rows(const std::string& sql) const;
   /// Runs statements as a foreign writer.
   void foreign(const std::string& sql) const;
@@ -50,8 +50,14 @@ class Shop {
 
  private:
   std::string relation_files() const;
+  duck::Connection& watch() const;
+  bool has_state() const;
+  void attach_state(duck::Connection& connection) const;
   test::TemporaryFolder folder_;
   std::unique_ptr<test::TemporaryDatabase> database_;
+  /// Opening an instance costs more than any question asked of it.
+  mutable std::unique_ptr<duck::Connection> watching_;
+  mutable bool watches_state_ = false;
 };
 
 /// SQL names of DuckLake's own tables and of the state's, for queries on look().
