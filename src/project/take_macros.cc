@@ -72,7 +72,9 @@ class Taker {
     for (std::size_t i = 0; i < size_; ++i) {
       const Statement& statement = model_.script.statements[i];
       if (statement.object_name.empty()) continue;
-      const bool is_macro = read_macro_head(model_.source->text, statement.span).has_value();
+      // A manual script's macro with a schema before its name is called with it too.
+      const auto head = read_macro_head(model_.source->text, statement.span);
+      const bool is_macro = head && (head->is_plain_name || statement.kind == StatementKind::CreateTempMacro);
       const bool is_relation =
           statement.kind == StatementKind::CreateTempTable || statement.kind == StatementKind::CreateTempView;
       if (is_macro) own_macros_.emplace(text::lower(statement.object_name), i);

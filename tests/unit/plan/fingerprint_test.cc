@@ -28,6 +28,24 @@ TEST(Fingerprint, CommentsLayoutKeywordCaseAndNeedlessQuotesDoNotCount) {
     EXPECT_EQ(print_of(kHeader + query), print) << query;
 }
 
+TEST(Fingerprint, EditingALibraryChangesItsCallersAndNothingElse) {
+  const auto prints = [](const std::string& body, const std::string& comment = "") {
+    LoadedProject project;
+    project.model("lib/money", "-- macros\nCREATE MACRO net(x) AS rate(x);" + comment + "\nCREATE MACRO rate(x) AS " +
+                                   body + ";\nCREATE MACRO other(x) AS x;");
+    project.model("caller", kHeader + "SELECT net(1) AS id");
+    project.model("plain", "-- materialize ducklake://main/p\nSELECT other(1) AS id");
+    project.model("reader", "-- materialize ducklake://main/r\nSELECT id FROM t");
+    return fingerprints(project.graph());
+  };
+  const auto before = prints("x * 2");
+  const auto after = prints("x * 3");
+  EXPECT_NE(after.at("caller"), before.at("caller"));
+  EXPECT_NE(after.at("reader"), before.at("reader"));
+  EXPECT_EQ(after.at("plain"), before.at("plain"));
+  EXPECT_EQ(prints("x*2", " -- why"), before);
+}
+
 TEST(Fingerprint, TestsDescriptionsTagsAndSchedulesDoNotCount) {
   const std::string query = "SELECT 1 AS id";
   const std::string print = print_of(kHeader + query);
