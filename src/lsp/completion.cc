@@ -64,8 +64,8 @@ std::vector<ScopeColumn> own_columns(const Reading& reading) {
 Answer completion(const Session& session, const Json& params) {
   const auto cursor = cursor_of(session, params);
   if (!cursor) return Json::array();
-  static const Snapshot kNothing;
-  const Reading reading(*cursor->view, session.snapshot != nullptr ? *session.snapshot : kNothing);
+  static const Snapshot nothing;
+  const Reading reading(*cursor->view, session.snapshot != nullptr ? *session.snapshot : nothing);
   if (const auto line = cursor->view->line_at(cursor->at)) return complete_line(reading, *line, cursor->at);
   if (cursor->view->is_in_block(cursor->at)) return complete_block(reading, cursor->at);
   return complete_sql(reading, cursor->at);

@@ -19,6 +19,7 @@ Answer hover(const Session& session, const nlohmann::json& params);
 Answer prepare_rename(const Session& session, const nlohmann::json& params);
 Answer references(const Session& session, const nlohmann::json& params);
 Answer rename(const Session& session, const nlohmann::json& params);
+Answer will_rename_files(const Session& session, const nlohmann::json& params);
 Answer semantic_tokens(const Session& session, const nlohmann::json& params);
 /// The names that the numbers in semantic_tokens() stand for.
 nlohmann::json semantic_legend();

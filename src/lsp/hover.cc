@@ -161,8 +161,8 @@ std::string about(const Thing& thing, const Reading& reading) {
 Answer hover(const Session& session, const Json& params) {
   const auto cursor = cursor_of(session, params);
   if (!cursor) return Json();
-  static const Snapshot kNothing;
-  const Reading reading(*cursor->view, session.snapshot != nullptr ? *session.snapshot : kNothing);
+  static const Snapshot nothing;
+  const Reading reading(*cursor->view, session.snapshot != nullptr ? *session.snapshot : nothing);
   const auto thing = reading.at(cursor->at);
   if (!thing) return Json();
   const std::string text = about(*thing, reading);

@@ -43,6 +43,7 @@ constexpr Method kMethods[] = {
     {"textDocument/references", Needs::Now, references},
     {"textDocument/rename", Needs::Now, rename},
     {"textDocument/semanticTokens/full", Needs::Text, semantic_tokens},
+    {"workspace/willRenameFiles", Needs::Now, will_rename_files},
 };
 
 Json capabilities(Encoding encoding) {
@@ -58,7 +59,8 @@ Json capabilities(Encoding encoding) {
       {"renameProvider", {{"prepareProvider", true}}},
       {"codeActionProvider", {{"codeActionKinds", {"quickfix", "source.fixAll"}}}},
       {"semanticTokensProvider", {{"legend", semantic_legend()}, {"full", true}}},
-      {"workspace", {{"fileOperations", {{"didCreate", files}, {"didRename", files}, {"didDelete", files}}}}},
+      {"workspace",
+       {{"fileOperations", {{"didCreate", files}, {"willRename", files}, {"didRename", files}, {"didDelete", files}}}}},
   };
 }
 
