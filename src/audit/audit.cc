@@ -96,9 +96,8 @@ class Audit {
   }
 
   static Sql violations(const Probe& probe) {
-    return probe.shape == ProbeShape::Aggregate
-               ? probe.violation
-               : Sql("count_if({} AND {})", probe.scope, probe.violation);
+    return probe.shape == ProbeShape::Aggregate ? probe.violation
+                                                : Sql("count_if({} AND {})", probe.scope, probe.violation);
   }
 
   void shared_scan(TestScope scope) {
