@@ -345,7 +345,11 @@ class Bench {
     outcome_.expected_rows = expected.size();
     outcome_.actual_rows = actual.size();
     outcome_.differences = compare_rows(expected, actual, key_among(wanted), test_.is_ordered);
-    if (!outcome_.differences.empty()) outcome_.status = Outcome::Status::Failed;
+    if (outcome_.differences.empty()) return;
+    outcome_.status = Outcome::Status::Failed;
+    report(Code::W2417, test_.expected.name.span,
+           fmt::format("{} does not return these rows: {} of them and {} returned, {} differ", model_->path,
+                       expected.size(), actual.size(), outcome_.differences.size()));
   }
 
   /// Positions of the model's key among the compared columns; empty unless all of it is compared.
@@ -400,7 +404,7 @@ Outcome run_unit_test(const UnitTest& test, const Project& project, const Graph&
   outcome.model = test.model.text;
   const auto begin = std::chrono::steady_clock::now();
   Bench(test, project, graph, bound, outcome).run();
-  if (!outcome.problems.empty()) outcome.status = Outcome::Status::Error;
+  if (!outcome.problems.empty() && outcome.status != Outcome::Status::Failed) outcome.status = Outcome::Status::Error;
   outcome.ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }

@@ -22,7 +22,7 @@ struct Outcome {
   std::vector<RowDifference> differences;
   std::size_t expected_rows = 0;
   std::size_t actual_rows = 0;
-  /// Status::Error: why nothing could be compared.
+  /// Status::Error: why nothing could be compared. Status::Failed: W2417, at the expected rows.
   Diagnostics problems;
   std::int64_t ms = 0;
 };
