@@ -39,6 +39,8 @@ std::vector<state::EdgeRecord> edges_of(const Model& model) {
     else
       edges.push_back({trigger.native_kind, trigger.native_kind, "event", "on", trigger.debounce});
   }
+  // Named by model, since a model may produce no asset.
+  for (const std::string& name : model.depends_on) edges.push_back({"model:" + name, name, "model", "after", ""});
   for (const Asset& asset : model.muted) add(asset, "mute");
   if (model.mute_all) edges.push_back({"*", "*", "other", "mute", ""});
   return edges;

@@ -14,7 +14,7 @@ struct EdgeRecord {
   std::string asset;       // key()
   std::string uri;         // as the user spells it
   std::string asset_kind;  // lake | datatable | storage | other
-  std::string kind;        // writes | reads | test | on | mute; `mute` of everything has the asset "*"
+  std::string kind;        // writes | reads | test | on | after | mute; `mute` of everything has the asset "*"
   std::string debounce;    // of `on`
 };
 

@@ -61,6 +61,24 @@ TEST_F(DeployTest, APlanIsRecordedOnceAndAPartOfItLeavesTheRest) {
   EXPECT_EQ(deployed[1].fingerprint, "f1");
 }
 
+TEST_F(DeployTest, EveryWayToStandToAnAssetIsAnEdge) {
+  write("models/second.sql",
+        "/* weir:\n  materialize: managed\n  target: ducklake://main/second\n  depends_on: [other]\n*/\n"
+        "-- on s3:///k debounce=30s\n-- mute ducklake://main/orders\n"
+        "-- data_test relationships id -> ducklake://main/orders.id\nSELECT id FROM orders\n");
+  write("models/other.sql", "-- materialize ducklake://main/other\nSELECT 1 AS id\n");
+  Workspace shop = workspace();
+  const auto done = deploy(shop, {.environment = "prod", .is_dry_run = false, .command = ""});
+  ASSERT_TRUE(done.has_value()) << test::messages(done.error());
+  std::string edges;
+  const auto all = (*shop.store())->edges("prod");
+  for (const auto& [model, edge] : *all)
+    if (model == "second") edges += edge.kind + " " + edge.asset + " " + edge.debounce + "\n";
+  EXPECT_EQ(edges,
+            "mute ducklake://main/main.orders \nreads ducklake://main/main.orders \ntest ducklake://main/main.orders \n"
+            "writes ducklake://main/main.second \nafter model:other \non s3:///k 30s\n");
+}
+
 TEST_F(DeployTest, ACursorGoesThroughTheListAndNothingElseIsOne) {
   Workspace shop = workspace();
   ASSERT_TRUE(deploy(shop, {.environment = "prod", .is_dry_run = false, .command = ""}).has_value());
