@@ -14,7 +14,9 @@ class ColumnWalk : public ::testing::Test {
     project_.model("a", "-- materialize ducklake://main/a\nSELECT 1 AS x, 2 AS y");
     project_.model("b", "-- materialize ducklake://main/b\nSELECT x FROM a");
     project_.model("c", "-- materialize ducklake://main/c\nSELECT x FROM b");
-    project_.model("d", "-- materialize ducklake://main/d manual\nINSERT INTO d SELECT x FROM b");
+    project_.model("d",
+                   "-- materialize manual ducklake://main/d\nATTACH 'ducklake://main' AS m;\n"
+                   "INSERT INTO m.d SELECT x FROM m.b");
     graph_ = std::make_unique<Graph>(project_.graph());
     bound_.models.resize(graph_->models().size());
     model("a").columns = {{"x", "INTEGER", {}}, {"y", "INTEGER", {}}};
