@@ -97,18 +97,18 @@ std::map<std::string, Json> edits_of(const Session& session, const Renaming& ren
   return edits;
 }
 
-Json workspace_edit(const Session& session, std::map<std::string, Json> edits, const std::optional<Json>& file) {
+Json workspace_edit(const Session& session, const std::map<std::string, Json>& edits, const std::optional<Json>& file) {
   if (!session.renames_files) {
     Json changes = Json::object();
-    for (auto& [path, list] : edits) changes[session.uri_of(path)] = std::move(list);
+    for (const auto& [path, list] : edits) changes[session.uri_of(path)] = list;
     return {{"changes", std::move(changes)}};
   }
   Json documents = Json::array();
-  for (auto& [path, list] : edits) {
+  for (const auto& [path, list] : edits) {
     const std::string uri = session.uri_of(path);
     const Document* open = session.documents.find(uri);
     documents.push_back({{"textDocument", {{"uri", uri}, {"version", open != nullptr ? Json(open->version) : Json()}}},
-                         {"edits", std::move(list)}});
+                         {"edits", list}});
   }
   if (file) documents.push_back(*file);
   return {{"documentChanges", std::move(documents)}};
@@ -170,7 +170,7 @@ Answer will_rename_files(const Session& session, const Json& params) {
     }
   }
   if (edits.empty()) return Json();
-  return workspace_edit(session, std::move(edits), std::nullopt);
+  return workspace_edit(session, edits, std::nullopt);
 }
 
 }  // namespace weir::lsp
