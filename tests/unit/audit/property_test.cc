@@ -185,6 +185,8 @@ TEST_F(Property, AnInterruptEndsTheAudit) {
   holds.text = "v >= 0";
   model_.tests = {holds};
   std::jthread interrupts([this](const std::stop_token& stop) {
+    // Not while the test is still being bound: the scan itself takes far longer than this.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     while (!stop.stop_requested()) {
       clean_->interrupt();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
