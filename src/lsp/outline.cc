@@ -133,7 +133,8 @@ class OutlineReader {
   void read_block(std::size_t index) {
     const std::size_t end = ends_[index];
     std::size_t i = begins_[index];
-    if (is(i, "with")) i = common_tables(i + 1, end, out_.blocks_[index]);
+    // A parenthesis that is never closed leads beyond the end.
+    if (is(i, "with")) i = std::min(common_tables(i + 1, end, out_.blocks_[index]), end);
     std::size_t begin = i;
     for (; i < end; i = step(i)) {
       // `* EXCEPT (…)` leaves columns out.
@@ -142,7 +143,7 @@ class OutlineReader {
       if (!is_operator) continue;
       arm(begin, i, tokens_[i].span.begin, out_.blocks_[index]);
       while (is(i + 1, "all") || is(i + 1, "distinct") || is(i + 1, "by") || is(i + 1, "name")) ++i;
-      begin = i + 1;
+      begin = std::min(i + 1, end);
     }
     arm(begin, end, out_.blocks_[index].span.end, out_.blocks_[index]);
   }
