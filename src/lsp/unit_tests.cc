@@ -72,19 +72,19 @@ Span own_part(Span span, const std::string& last) {
 void add_namings(const std::string& path, std::string_view text, const Model& model, const Asset& asset,
                  std::vector<Naming>& found) {
   const std::string last = model.path.substr(model.path.rfind('/') + 1);
-  std::optional<std::size_t> inputs;
-  std::optional<std::size_t> below;
+  bool is_in_inputs = false;
+  std::size_t below = 0;  // the indentation of the inputs' names; 0 until the first is seen
   for (const Key& key : keys_of(text)) {
     if (key.indent == 0) {
-      inputs.reset();
-      below.reset();
+      is_in_inputs = key.name == "inputs";
+      below = 0;
+      if (key.name == "model" && (key.value == model.path || key.value == last))
+        found.push_back({path, key.value_span, own_part(key.value_span, last), false, ThingKind::Model});
+      continue;
     }
-    if (key.indent == 0 && key.name == "model" && (key.value == model.path || key.value == last))
-      found.push_back({path, key.value_span, own_part(key.value_span, last), false, ThingKind::Model});
-    if (key.indent == 0 && key.name == "inputs") inputs = key.indent;
-    if (!inputs || key.indent == 0) continue;
-    if (!below) below = key.indent;
-    if (key.indent == *below && names_asset(key.name, asset))
+    if (!is_in_inputs) continue;
+    if (below == 0) below = key.indent;
+    if (key.indent == below && names_asset(key.name, asset))
       found.push_back({path, key.span, own_part(key.span, asset.name), false, ThingKind::Asset});
   }
 }
