@@ -11,6 +11,7 @@
 #include "lake/changes.h"
 #include "lake/column_type.h"
 #include "lake/lakes.h"
+#include "text/lexer.h"
 
 namespace weir::lake {
 namespace {
@@ -18,15 +19,6 @@ namespace {
 using duck::Identifier;
 using duck::Rows;
 using duck::Sql;
-
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
-                 [](unsigned char c) { return c < 128 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c); });
-  return lowered;
-}
-
-bool same_name(std::string_view a, std::string_view b) { return lower(a) == lower(b); }
 
 /// DuckLake's own rule for a name that becomes a folder as it stands.
 bool is_plain(std::string_view name) {
@@ -48,7 +40,7 @@ class Observer {
   Result<std::map<std::string, TableState>> observe(const std::vector<Asset>& assets) {
     for (const Asset& asset : assets) {
       states_[asset.key()];
-      wanted_.emplace(std::pair(lower(asset.schema), lower(asset.name)), asset.key());
+      wanted_.emplace(std::pair(text::lower(asset.schema), text::lower(asset.name)), asset.key());
     }
     if (!lake_.exists()) {
       for (const Asset& asset : assets) place(asset);
@@ -93,8 +85,9 @@ class Observer {
     WEIR_TRY(const auto found, rows(Sql("SELECT schema_id, schema_name, path, path_is_relative FROM {} s WHERE {}",
                                         lake_.metadata("ducklake_schema"), live("s"))));
     for (std::size_t i = 0; i < found.size(); ++i) {
-      schemas_[found.integer(i, 0)] = lower(found.text(i, 1));
-      schema_folders_[lower(found.text(i, 1))] = under(lake_.data_folder(), found.text(i, 2), found.boolean(i, 3));
+      schemas_[found.integer(i, 0)] = text::lower(found.text(i, 1));
+      schema_folders_[text::lower(found.text(i, 1))] =
+          under(lake_.data_folder(), found.text(i, 2), found.boolean(i, 3));
     }
     return {};
   }
@@ -102,7 +95,7 @@ class Observer {
   /// Where the table will have its files if it is made now.
   void place(const Asset& asset) {
     TableState& state = states_[asset.key()];
-    const auto schema = schema_folders_.find(lower(asset.schema));
+    const auto schema = schema_folders_.find(text::lower(asset.schema));
     const bool known = schema != schema_folders_.end();
     state.has_plain_folder = is_plain(asset.name) && (known || is_plain(asset.schema));
     if (state.has_plain_folder)
@@ -112,7 +105,7 @@ class Observer {
   TableState* adopt(const Rows& found, std::size_t row) {
     const auto schema = schemas_.find(found.integer(row, 1));
     if (schema == schemas_.end()) return nullptr;
-    const auto key = wanted_.find(std::pair(schema->second, lower(found.text(row, 2))));
+    const auto key = wanted_.find(std::pair(schema->second, text::lower(found.text(row, 2))));
     if (key == wanted_.end()) return nullptr;
     TableState& state = states_[key->second];
     state.exists = true;
@@ -331,7 +324,7 @@ class Observer {
 
 const ColumnState* TableState::column(std::string_view name) const {
   const auto found = std::find_if(columns.begin(), columns.end(),
-                                  [&](const ColumnState& column) { return same_name(column.name, name); });
+                                  [&](const ColumnState& column) { return text::same_word(column.name, name); });
   return found == columns.end() ? nullptr : &*found;
 }
 

@@ -10,29 +10,13 @@
 #include "metric/judge.h"
 #include "ops/binding.h"
 #include "ops/check.h"
+#include "ops/workspace.h"
 #include "project/cache.h"
 #include "text/lexer.h"
 #include "text/render.h"
 
 namespace weir::lsp {
 namespace {
-
-/// DuckDB's parser, opened once for the life of the server.
-class Parser : public ParserProvider {
- public:
-  duck::Outcome<duck::Connection*> connection() override {
-    if (connection_) return &*connection_;
-    auto database = duck::Database::open({.threads = 1});
-    if (!database) return tl::unexpected(database.error());
-    auto connected = (*database)->connect();
-    if (!connected) return tl::unexpected(connected.error());
-    connection_.emplace(std::move(*connected));
-    return &*connection_;
-  }
-
- private:
-  std::optional<duck::Connection> connection_;
-};
 
 /// What stays from question to question.
 class Analyst {
@@ -93,7 +77,7 @@ class Analyst {
   }
 
   void begin_engine() {
-    parser_ = std::make_unique<Parser>();
+    parser_ = ops::Workspace::lazy_parser();
     // Texts that are being typed are nobody else's: what is learnt of them stays in memory.
     binder_ = std::make_unique<bind::Binder>(bind::BinderOptions{.cache_file = "", .threads = 1});
   }
@@ -240,7 +224,7 @@ class Analyst {
   }
 
   std::string root_;
-  std::unique_ptr<Parser> parser_;
+  std::unique_ptr<ParserProvider> parser_;  // DuckDB's, opened once for the life of the server
   std::unique_ptr<ParseCache> cache_;
   std::unique_ptr<bind::Binder> binder_;
   ops::SourceColumns sources_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "io/hash.h"
+#include "text/lexer.h"
 
 namespace weir::plan {
 namespace {
@@ -50,11 +51,6 @@ Result<void> check_arguments(const Graph& graph, const std::set<std::string>& se
   }
   if (!problems.empty()) return fail(std::move(problems));
   return {};
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 /// The asset whose changes count for an input: a `_current` view shows its history's rows.
@@ -158,7 +154,7 @@ std::optional<std::string> input_changed(const state::InputRecord& input, const 
 }  // namespace
 
 Proof proof_of(const state::SliceRecord& record, const Asset& target, const World& world) {
-  const auto lake = world.lakes.find(lower(target.place));
+  const auto lake = world.lakes.find(text::lower(target.place));
   if (lake == world.lakes.end()) return {};
   const std::int64_t version = record.snapshot_id.value_or(0);
   const auto made = lake->second.made.find(target.key());

@@ -1,13 +1,8 @@
 #include "project/asset.h"
 
+#include "text/lexer.h"
 namespace weir {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
 
 std::string_view scheme_of(AssetKind kind) { return kind == AssetKind::Lake ? "ducklake" : "datatable"; }
 
@@ -59,7 +54,7 @@ std::string Asset::uri() const {
   return uri;
 }
 
-std::string Asset::key() const { return lower(uri()); }
+std::string Asset::key() const { return text::lower(uri()); }
 
 std::optional<Asset> parse_asset(std::string_view uri) {
   if (uri == "ducklake") return Asset{AssetKind::Lake, "main", "main", {}};

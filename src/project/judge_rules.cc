@@ -4,17 +4,11 @@
 #include <set>
 
 #include "calendar/partition.h"
+#include "text/lexer.h"
 #include "text/suggest.h"
 
 namespace weir {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string made(text);
-  for (char& c : made)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return made;
-}
 
 bool is_owned(Plane plane) { return plane == Plane::Virtual || plane == Plane::View || plane == Plane::Ephemeral; }
 
@@ -123,12 +117,12 @@ class Rules {
     std::vector<std::string> known;
     if (asset.kind == AssetKind::Lake) {
       for (const auto& lake : config_.lakes) {
-        if (lower(lake.name) == lower(asset.place)) return;
+        if (text::lower(lake.name) == text::lower(asset.place)) return;
         known.push_back(lake.name);
       }
     } else if (asset.kind == AssetKind::Datatable) {
       for (const auto& [name, location] : config_.databases) {
-        if (lower(name) == lower(asset.place)) return;
+        if (text::lower(name) == text::lower(asset.place)) return;
         known.push_back(name);
       }
     } else {
@@ -227,7 +221,7 @@ class Rules {
     std::vector<std::string> names;
     std::set<std::string> seen;
     for (const auto& word : words) {
-      if (!seen.insert(lower(word.text)).second)
+      if (!seen.insert(text::lower(word.text)).second)
         findings_.error(Code::W0148, word.span,
                         "`" + std::string(what) + "` names the column `" + word.text + "` twice");
       else

@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "io/file_identity.h"
+#include "text/lexer.h"
 
 namespace weir::run {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 /// The oldest version per lake that some ledger row names: changes before it can't matter.
 std::map<std::string, std::int64_t> oldest_versions(const plan::World& world) {
@@ -49,7 +45,7 @@ Result<plan::World> observe(const Project& project, const Graph& graph, const st
   const auto oldest = oldest_versions(world);
   WEIR_TRY(duck::Connection connection, lakes.connect());
   for (const lake::Lake& lake : lakes.all()) {
-    const auto since = oldest.find(lower(lake.name()));
+    const auto since = oldest.find(text::lower(lake.name()));
     plan::World::LakeView view;
     view.since = since == oldest.end() ? 0 : since->second;
     WEIR_TRY(auto changes, lake.changes_after(connection, view.since));
@@ -57,7 +53,7 @@ Result<plan::World> observe(const Project& project, const Graph& graph, const st
     view.changed = std::move(changes.tables);
     view.foreign = std::move(changes.foreign);
     view.made = std::move(changes.made);
-    world.lakes.emplace(lower(lake.name()), std::move(view));
+    world.lakes.emplace(text::lower(lake.name()), std::move(view));
   }
   return world;
 }
