@@ -86,6 +86,8 @@ state::DeployedModel record_of(const Model& model, const std::string& fingerprin
 
 state::DeployedLibrary record_of(const MacroLibrary& library) {
   state::DeployedLibrary record{.library = library.path, .digest = library.source->hash, .macros = {}};
+  record.file = library.source->path;
+  record.source = library.source->text;
   for (const MacroLibrary::Macro& macro : library.macros) {
     const Span span = library.script.statements[macro.statement].span;
     record.macros.push_back({macro.name, library.source->text.substr(span.begin, span.size())});

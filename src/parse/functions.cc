@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <mutex>
 #include <optional>
+#include <sstream>
+#include <vector>
 
 namespace weir::parse {
 namespace {
@@ -181,6 +184,39 @@ duck::Outcome<const std::set<std::string>*> volatile_functions(duck::Connection&
                                  "current_user", "getvariable",       "getenv"};
   for (std::size_t row = 0; row < rows->size(); ++row) names.insert(rows->text(row, 0));
   known = std::move(names);
+  return &*known;
+}
+
+duck::Outcome<const FunctionKinds*> function_kinds(duck::Connection& connection) {
+  static std::mutex mutex;
+  static std::optional<FunctionKinds> known;
+  const std::lock_guard lock(mutex);
+  if (known) return &*known;
+  const auto volatiles = volatile_functions(connection);
+  if (!volatiles) return tl::unexpected(volatiles.error());
+  auto rows = connection.query(
+      "SELECT DISTINCT lower(function_name), function_type, lower(coalesce(array_to_string(regexp_extract_all("
+      "macro_definition, '([A-Za-z_0-9]+)\"?\\s*\\(', 1), ' '), '')) FROM duckdb_functions()");
+  if (!rows) return tl::unexpected(rows.error());
+  FunctionKinds kinds{.known = {}, .aggregates = {}, .row_makers = {"unnest", "unlist"}, .volatiles = **volatiles};
+  std::vector<std::pair<std::string, std::vector<std::string>>> macros;
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    const std::string name = rows->text(row, 0);
+    kinds.known.insert(name);
+    if (rows->text(row, 1) == "aggregate") kinds.aggregates.insert(name);
+    std::istringstream calls(rows->text(row, 2));
+    macros.emplace_back(name, std::vector<std::string>(std::istream_iterator<std::string>(calls), {}));
+  }
+  // Macros call macros.
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (auto* kind : {&kinds.aggregates, &kinds.row_makers, &kinds.volatiles})
+      for (const auto& [name, calls] : macros) {
+        const bool does = std::any_of(calls.begin(), calls.end(), [&](const auto& one) { return kind->contains(one); });
+        if (does) grew = kind->insert(name).second || grew;
+      }
+  }
+  known = std::move(kinds);
   return &*known;
 }
 

@@ -45,4 +45,17 @@ bool names_reserved(std::string_view text);
 /// the like. Asked of the engine once (10 ms) and remembered for the process. Threads: safe.
 duck::Outcome<const std::set<std::string>*> volatile_functions(duck::Connection& connection);
 
+/// What DuckDB's own functions do to the rows of a query that calls them; names in lower case. A macro of DuckDB does
+/// what the functions do that it calls.
+struct FunctionKinds {
+  /// All names; one that is not among them is a user's macro, or of an extension.
+  std::set<std::string> known;
+  std::set<std::string> aggregates;
+  /// One row becomes several: unnest.
+  std::set<std::string> row_makers;
+  std::set<std::string> volatiles;
+};
+/// Asked of the engine once and remembered for the process. Threads: safe.
+duck::Outcome<const FunctionKinds*> function_kinds(duck::Connection& connection);
+
 }  // namespace weir::parse

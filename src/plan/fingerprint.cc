@@ -60,22 +60,32 @@ void add_options(Digest& digest, const Model& model) {
   }
 }
 
+void add_definition(Digest& digest, const Model& model) {
+  add_options(digest, model);
+  for (const parse::Statement& statement : model.script.statements) digest.add("statement", statement.canonical);
+  // The bodies of the macros that it calls: a library that changes changes its callers and nothing else.
+  for (const MacroDefinition& macro : model.macros)
+    if (!macro.is_for_tests) digest.add("macro", macro.statement.canonical);
+  // A manual script's other statements have no tree: their text counts.
+  if (model.plane == Plane::Manual)
+    for (const parse::Statement& statement : model.script.statements)
+      digest.add("text", std::string_view(model.source->text).substr(statement.span.begin, statement.span.size()));
+}
+
 }  // namespace
+
+std::string local_fingerprint(const Model& model) {
+  Digest digest;
+  add_definition(digest, model);
+  return digest.hex();
+}
 
 std::map<std::string, std::string> fingerprints(const Graph& graph) {
   std::map<std::string, std::string> all;
   for (std::size_t i = 0; i < graph.models().size(); ++i) {
     const Model& model = graph.models()[i];
     Digest digest;
-    add_options(digest, model);
-    for (const parse::Statement& statement : model.script.statements) digest.add("statement", statement.canonical);
-    // The bodies of the macros that it calls: a library that changes changes its callers and nothing else.
-    for (const MacroDefinition& macro : model.macros)
-      if (!macro.is_for_tests) digest.add("macro", macro.statement.canonical);
-    // A manual script's other statements have no tree: their text counts.
-    if (model.plane == Plane::Manual)
-      for (const parse::Statement& statement : model.script.statements)
-        digest.add("text", std::string_view(model.source->text).substr(statement.span.begin, statement.span.size()));
+    add_definition(digest, model);
     std::vector<std::string> inputs;
     for (const std::size_t producer : graph.producers_of(i)) inputs.push_back(all.at(graph.models()[producer].path));
     std::sort(inputs.begin(), inputs.end());

@@ -14,6 +14,9 @@ namespace weir::plan {
 /// change data, and the sorted fingerprints of the inputs. Not in it: tests, descriptions, owner, tags, schedule.
 std::map<std::string, std::string> fingerprints(const Graph& graph);
 
+/// The same of one model without its inputs: differs when its own text or options do.
+std::string local_fingerprint(const Model& model);
+
 /// What the tests of each model say, by path, in as many digits: their kinds, columns, bounds, predicates, tolerance
 /// and scripts. Models without tests are left out.
 std::map<std::string, std::string> test_fingerprints(const Graph& graph, const std::vector<CustomTest>& custom_tests);

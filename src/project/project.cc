@@ -34,8 +34,9 @@ struct File {
 
 class Loader {
  public:
-  Loader(Project& project, ParserProvider& parser, const OpenTexts& open, ParseCache& cache)
-      : project_(project), parser_(parser), open_(open), cache_(cache) {}
+  /// `reads_disk` false: the open texts are all that there is.
+  Loader(Project& project, ParserProvider& parser, const OpenTexts& open, ParseCache& cache, bool reads_disk = true)
+      : project_(project), parser_(parser), open_(open), cache_(cache), reads_disk_(reads_disk) {}
 
   Result<void> run() {
     WEIR_CHECK(discover());
@@ -63,7 +64,10 @@ class Loader {
 
   Result<void> discover_in(const std::string& root, bool is_in_tests) {
     const std::string folder = (std::filesystem::path(project_.config.root) / root).lexically_normal().string();
-    WEIR_TRY(auto names, io::list_files(folder));
+    std::vector<std::string> names;
+    if (reads_disk_) {
+      WEIR_TRY(names, io::list_files(folder));
+    }
     add_open(root, names);
     for (const std::string& name : names) {
       if (!name.ends_with(".sql")) continue;
@@ -387,6 +391,7 @@ class Loader {
   ParserProvider& parser_;
   const OpenTexts& open_;
   ParseCache& cache_;
+  bool reads_disk_;
   std::vector<File> files_;
   std::set<std::string> seen_;
   ProducedAssets produced_;
@@ -421,6 +426,13 @@ Result<Project> load_project(const std::string& root, ParserProvider& parser, co
   WEIR_TRY(project.config,
            load_config(root, project.diagnostics, config == open.end() ? std::nullopt : std::optional(config->second)));
   WEIR_CHECK(Loader(project, parser, open, cache).run());
+  return project;
+}
+
+Result<Project> load_texts(const Config& config, ParserProvider& parser, const OpenTexts& texts, ParseCache& cache) {
+  Project project;
+  project.config = config;
+  WEIR_CHECK(Loader(project, parser, texts, cache, false).run());
   return project;
 }
 

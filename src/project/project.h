@@ -50,6 +50,9 @@ Result<Project> load_project(const std::string& root, ParserProvider& parser);
 /// The same with open texts in place of their files. `cache` outlives the call and is not written to disk: a text that
 /// is being typed is nobody else's.
 Result<Project> load_project(const std::string& root, ParserProvider& parser, const OpenTexts& open, ParseCache& cache);
+/// A project of these texts alone, below the folders that `config` names; nothing is read from disk. For what was
+/// deployed.
+Result<Project> load_texts(const Config& config, ParserProvider& parser, const OpenTexts& texts, ParseCache& cache);
 
 /// Finds one model by path or unique short name.
 /// Errors: W2010 unknown (with the nearest names), W2011 ambiguous (lists the candidates).

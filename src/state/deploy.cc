@@ -108,12 +108,12 @@ DeploymentChanges SqlStore::differences(const Deployment& deployment) {
       changes.removed.push_back(path);
   }
   std::map<std::string, std::string> libraries;
-  for (Row& row : session_->ask("SELECT DISTINCT library, digest FROM macro WHERE environment = :environment",
+  for (Row& row : session_->ask("SELECT library, digest FROM library WHERE environment = :environment",
                                 {deployment.environment}, 2))
     libraries[text(row[0])] = text(row[1]);
   for (const DeployedLibrary& library : deployment.libraries) {
     const auto before = libraries.find(library.library);
-    if (before == libraries.end() ? !library.macros.empty() : before->second != library.digest)
+    if (before == libraries.end() || before->second != library.digest)
       changes.libraries.push_back(library.library);
     if (before != libraries.end()) libraries.erase(before);
   }
@@ -210,14 +210,17 @@ void SqlStore::write_deployed(const Deployment& deployment, const DeploymentChan
 }
 
 void SqlStore::write_libraries(const Deployment& deployment, const std::vector<std::string>& changed) {
-  std::vector<Row> gone, macros;
+  std::vector<Row> gone, macros, libraries;
   for (const std::string& library : changed) gone.push_back({deployment.environment, library});
   session_->insert("DELETE FROM macro WHERE (environment, library) IN (", gone, ")");
+  session_->insert("DELETE FROM library WHERE (environment, library) IN (", gone, ")");
   for (const DeployedLibrary& library : deployment.libraries) {
     if (std::find(changed.begin(), changed.end(), library.library) == changed.end()) continue;
+    libraries.push_back({deployment.environment, library.library, library.file, library.source, library.digest});
     for (const DeployedLibrary::Macro& macro : library.macros)
       macros.push_back({deployment.environment, library.library, macro.name, macro.definition, library.digest});
   }
+  session_->insert("INSERT INTO library (environment, library, file, source, digest)", libraries, "");
   session_->insert("INSERT INTO macro (environment, library, name, definition, digest)", macros, "");
 }
 
@@ -306,6 +309,15 @@ Result<std::vector<DeployedLibrary>> SqlStore::libraries(const std::string& envi
     all.back().macros.push_back({text(row[1]), text(row[2])});
   }
   return all;
+}
+
+Result<std::map<std::string, std::string>> SqlStore::deployed_texts(const std::string& environment) {
+  std::map<std::string, std::string> texts;
+  WEIR_TRY(auto models, rows("SELECT file, source FROM model WHERE environment = :environment", {environment}, 2));
+  WEIR_TRY(auto libraries, rows("SELECT file, source FROM library WHERE environment = :environment", {environment}, 2));
+  for (auto* found : {&models, &libraries})
+    for (Row& row : *found) texts[text(row[0])] = text(row[1]);
+  return texts;
 }
 
 }  // namespace weir::state

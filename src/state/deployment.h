@@ -66,8 +66,10 @@ struct DeployedLibrary {
     std::string definition;
   };
   std::string library;  // path
-  std::string digest;   // of its macros
+  std::string digest;   // of its text
   std::vector<Macro> macros;
+  std::string file;
+  std::string source;  // the file's text
 };
 
 struct Deployment {

@@ -78,6 +78,12 @@ const std::vector<Migration> migrations_in_order = {
                   R"(CREATE TABLE macro (
   environment TEXT NOT NULL, library PATH NOT NULL, name PATH NOT NULL, definition TEXT NOT NULL, digest TEXT NOT NULL,
   PRIMARY KEY (environment, library, name)))",
+              }},
+    Migration{3,
+              {
+                  R"(CREATE TABLE library (
+  environment TEXT NOT NULL, library PATH NOT NULL, file TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL,
+  PRIMARY KEY (environment, library)))",
               }}};
 
 /// The statement in the dialect of the database.

@@ -34,6 +34,7 @@ class SqlStore final : public Store {
   Result<std::vector<std::pair<std::string, EdgeRecord>>> edges(const std::string& environment) override;
   Result<std::vector<DeploymentRecord>> deployments(const std::string& environment, std::size_t limit) override;
   Result<std::vector<DeployedLibrary>> libraries(const std::string& environment) override;
+  Result<std::map<std::string, std::string>> deployed_texts(const std::string& environment) override;
   Result<MetricPage> metrics(const MetricQuery& query) override;
   Result<std::int64_t> reconciled_version(const std::string& lake) override;
   Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) override;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -150,6 +151,8 @@ class Store {
   /// Newest first.
   virtual Result<std::vector<DeploymentRecord>> deployments(const std::string& environment, std::size_t limit) = 0;
   virtual Result<std::vector<DeployedLibrary>> libraries(const std::string& environment) = 0;
+  /// The texts of the files that were deployed, models and macro libraries, by path of the file.
+  virtual Result<std::map<std::string, std::string>> deployed_texts(const std::string& environment) = 0;
   virtual Result<MetricPage> metrics(const MetricQuery& query) = 0;
 
   // Reconciliation with the lakes' commit records.

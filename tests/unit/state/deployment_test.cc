@@ -171,6 +171,20 @@ TEST_P(DeploymentTest, LibrariesAreReplacedWhole) {
   EXPECT_TRUE(store->libraries("prod")->empty());
 }
 
+TEST_P(DeploymentTest, TextsOfModelsAndLibrariesAreReadBackAndGoWithThem) {
+  const auto store = opened();
+  Deployment first = deployment({model("a", "SELECT 1")});
+  first.models[0].file = "models/a.sql";
+  first.libraries = {{"shared/money", "d1", {}, "models/shared/money.sql", "-- macros\nSET TimeZone = 'UTC'"}};
+  ASSERT_TRUE(store->deploy(first).has_value());
+  const std::map<std::string, std::string> texts = {{"models/a.sql", first.models[0].source},
+                                                    {"models/shared/money.sql", "-- macros\nSET TimeZone = 'UTC'"}};
+  EXPECT_EQ(*store->deployed_texts("prod"), texts);
+  EXPECT_TRUE(store->deployed_texts("dev")->empty());
+  ASSERT_TRUE(store->deploy(deployment({})).has_value());
+  EXPECT_TRUE(store->deployed_texts("prod")->empty());
+}
+
 TEST_P(DeploymentTest, MetricsAreFoundByTableAndByFolder) {
   const auto store = opened();
   DeployedModel sales = model("f/analytics/sales", "a");
@@ -283,7 +297,7 @@ TEST_P(DeploymentTest, AFolderAndATableAreEachARangeOfAnIndex) {
 
 TEST_P(DeploymentTest, AStoreOfTheFirstVersionGetsTheNewTablesAndKeepsItsOwn) {
   ASSERT_TRUE(opened()->put_run({.run = "01A", .environment = "prod", .status = "done", .started = "s"}).has_value());
-  for (const char* table : {"deployment", "model", "asset", "edge", "data_metric", "macro"})
+  for (const char* table : {"deployment", "model", "asset", "edge", "data_metric", "macro", "library"})
     execute_in_store(std::string("DROP TABLE ") + table);
   execute_in_store("UPDATE schema_version SET version = 1");
   const auto store = opened();
