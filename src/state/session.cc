@@ -101,6 +101,20 @@ std::string as_pairs(const std::string& address) {
   return pairs;
 }
 
+/// SOCI ends the name of a file at a quotation mark and knows no way to write one. SQLite takes a URI for the same file
+/// (Debian builds it so), where any byte can be written in hexadecimal.
+std::string as_file_name(const std::string& path) {
+  if (path.find('"') == std::string::npos) return path;
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '"' || c == '%' || c == '?' || c == '#')
+      uri += fmt::format("%{:02x}", static_cast<unsigned>(c));
+    else
+      uri += c;
+  }
+  return uri;
+}
+
 int sqlite_code(const std::exception& error) {
   const auto* sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
   return sqlite == nullptr ? 0 : sqlite->result() & 0xff;
@@ -157,7 +171,7 @@ void Session::connect() {
     run("SELECT pg_advisory_unlock(hashtext(:schema))", {target_.schema});
     return;
   }
-  sql_.open(soci::sqlite3, fmt::format("db=\"{}\" timeout={}", target_.address, busy_seconds()));
+  sql_.open(soci::sqlite3, fmt::format("db=\"{}\" timeout={}", as_file_name(target_.address), busy_seconds()));
   turn_on_wal(sql_);
   sql_ << "PRAGMA synchronous=NORMAL";
 }
@@ -169,8 +183,6 @@ Result<std::unique_ptr<Session>> Session::open(Target target) {
     std::error_code failed;
     const auto folder = std::filesystem::path(where.address).parent_path();
     if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-    if (!failed && where.address.find('"') != std::string::npos)
-      failed = std::make_error_code(std::errc::invalid_argument);
     if (failed)
       return fail({.code = Code::W7001,
                    .message = fmt::format("the state store {} cannot be made: {}", where.shown, failed.message()),
