@@ -193,7 +193,9 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
     if (!asked) continue;
     const Args args = arguments_of(*bound, argc, argv);
     apply_color(args, streams);
-    streams.folder = std::filesystem::absolute(args.text("directory", ".")).string();
+    std::error_code lost;
+    streams.folder = std::filesystem::absolute(args.text("directory", "."), lost).string();
+    if (lost) return misuse(words, "the working directory cannot be found: " + lost.message(), streams);
     // Only prod has tables so far: another name must never write to them.
     if (const std::string environment = args.text("env", "prod"); environment != "prod")
       return misuse(words, "there is no environment " + environment + " yet; the only one is prod", streams);

@@ -96,7 +96,8 @@ std::optional<ops::QueryRequest> rows_request(const Args& args, Streams& streams
   ops::QueryRequest request;
   // Opening the project changes the working directory; a file that the user names lies where the user is.
   const auto output = args.text("output");
-  if (output) request.output = std::filesystem::absolute(*output).string();
+  std::error_code lost;
+  if (output) request.output = std::filesystem::absolute(*output, lost).string();
   request.format = args.flag("json") ? "json" : args.text("format", output ? format_of_name(*output) : "box");
   if (output && (request.format.empty() || request.format == "box")) {
     streams.err << "error: the form of " << *output

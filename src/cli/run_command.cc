@@ -107,6 +107,10 @@ std::atomic<bool>& stop_requested() {
     action.sa_handler = on_signal;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    sigaction(SIGHUP, &action, nullptr);
+    // A reader that leaves (`weir run --events | head -1`) must not kill the work; main says that output was lost.
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, nullptr);
     return true;
   }();
   (void)installed;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 
 #include "text/suggest.h"
@@ -145,6 +146,13 @@ Indexes below(const Graph& graph, const Indexes& start, std::size_t steps) {
                [&graph](std::size_t i) -> const std::vector<std::size_t>& { return graph.readers_of(i); });
 }
 
+/// As many steps as a graph can have stand for all.
+std::size_t steps_in(std::string_view digits) {
+  std::size_t steps = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), steps);
+  return read.ec == std::errc() ? steps : kAll;
+}
+
 /// One part: "2+name+1".
 Result<Indexes> part(const Graph& graph, const Selection& selection, std::string_view text) {
   std::optional<std::size_t> up;
@@ -152,13 +160,13 @@ Result<Indexes> part(const Graph& graph, const Selection& selection, std::string
   std::size_t digits = 0;
   while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits])) != 0) ++digits;
   if (digits < text.size() && text[digits] == '+') {
-    up = digits == 0 ? kAll : std::stoul(std::string(text.substr(0, digits)));
+    up = digits == 0 ? kAll : steps_in(text.substr(0, digits));
     text.remove_prefix(digits + 1);
   }
   std::size_t tail = text.size();
   while (tail > 0 && std::isdigit(static_cast<unsigned char>(text[tail - 1])) != 0) --tail;
   if (tail > 0 && text[tail - 1] == '+') {
-    down = tail == text.size() ? kAll : std::stoul(std::string(text.substr(tail)));
+    down = tail == text.size() ? kAll : steps_in(text.substr(tail));
     text = text.substr(0, tail - 1);
   }
   WEIR_TRY(const Indexes found, named(graph, selection, std::string(text)));
@@ -190,6 +198,13 @@ Result<Indexes> entries(const Graph& graph, const Selection& selection, const st
   Indexes all;
   Diagnostics problems;
   for (const std::string& text : texts) {
+    // A model's own name comes first: it may hold a space, a comma or a plus.
+    const auto whole = std::find_if(graph.models().begin(), graph.models().end(),
+                                    [&text](const Model& model) { return model.path == text; });
+    if (whole != graph.models().end()) {
+      all.insert(static_cast<std::size_t>(whole - graph.models().begin()));
+      continue;
+    }
     // One argument may hold several selectors, separated by spaces.
     std::size_t begin = text.find_first_not_of(' ');
     while (begin != std::string::npos) {

@@ -33,7 +33,7 @@ SELECT * FROM (VALUES (1, 'Hello'), (2, 'Bonjour'), (3, 'Hola')) AS greetings (i
 constexpr std::string_view kIgnore = "/lake/\n/.weir/\n/.env\n";
 
 Result<void> must_be_free(const std::string& path) {
-  if (!std::filesystem::exists(path)) return {};
+  if (!io::exists(path)) return {};
   return fail(Diagnostic{.code = Code::W8012,
                          .message = fmt::format("{} is there already", path),
                          .hint = "weir never overwrites: choose another place, or remove it first"});
@@ -41,7 +41,8 @@ Result<void> must_be_free(const std::string& path) {
 
 /// A project's name as its folder suggests it.
 std::string name_of_folder(const std::string& folder) {
-  std::string name = std::filesystem::weakly_canonical(folder).filename().string();
+  std::error_code lost;
+  std::string name = std::filesystem::weakly_canonical(folder, lost).filename().string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_' && c != '-'; }, '_');
   return name.empty() ? "project" : name;
@@ -57,7 +58,7 @@ Result<std::vector<std::string>> init(const std::string& folder) {
       {base + ".gitignore", std::string(kIgnore)},
   };
   // A repository that exists already keeps its .gitignore, with our lines added.
-  const bool has_ignore = std::filesystem::exists(files[2].first);
+  const bool has_ignore = io::exists(files[2].first);
   for (const auto& [path, text] : files)
     if (!(has_ignore && path == files[2].first)) WEIR_CHECK(must_be_free(path));
   if (has_ignore) {

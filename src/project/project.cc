@@ -2,6 +2,8 @@
 // may reach.
 #include "project/project.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -31,6 +33,13 @@ struct File {
   Judgement judgement;
   std::optional<parse::Script> script;
 };
+
+/// A name with the bytes that are no UTF-8 in hexadecimal.
+std::string shown_name(std::string name) {
+  for (auto at = text::first_invalid_utf8(name); at != std::string::npos; at = text::first_invalid_utf8(name))
+    name.replace(at, 1, fmt::format("\\x{:02x}", static_cast<unsigned char>(name[at])));
+  return name;
+}
 
 class Loader {
  public:
@@ -71,6 +80,12 @@ class Loader {
     add_open(root, names);
     for (const std::string& name : names) {
       if (!name.ends_with(".sql")) continue;
+      if (const auto at = text::first_invalid_utf8(name); at != std::string::npos) {
+        add({{.code = Code::W0208,
+              .message = "the name of the file " + shown_name(root + "/" + name) + " is not UTF-8",
+              .hint = "rename the file"}});
+        continue;
+      }
       auto source = std::make_shared<Source>();
       source->path = (std::filesystem::path(root) / name).lexically_normal().string();
       // Roots may lie within each other.
@@ -413,7 +428,8 @@ const Source* Project::source(std::string_view path) const {
 }
 
 Result<Project> load_project(const std::string& root, ParserProvider& parser) {
-  ParseCache cache(std::filesystem::absolute(root).lexically_normal().string() + "/.weir/cache/parsed");
+  std::error_code lost;
+  ParseCache cache(std::filesystem::absolute(root, lost).lexically_normal().string() + "/.weir/cache/parsed");
   WEIR_TRY(Project project, load_project(root, parser, {}, cache));
   cache.save();
   return project;
