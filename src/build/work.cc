@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "build/names.h"
 
@@ -24,13 +25,15 @@ bool is_plain_name(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c >= 0x80; });
 }
 
-// True if the outermost SELECT has an expression without alias that is neither a column nor a star.
-bool has_unnamed_expression(const nlohmann::json& tree) {
+// True if the outermost SELECT has an expression without alias that is neither a column nor a star. `named` gets the
+// aliases.
+bool has_unnamed_expression(const nlohmann::json& tree, std::set<std::string>& named) {
   if (!tree.is_object() || tree.value("error", true) || !tree.contains("statements")) return false;
   const nlohmann::json* node = &tree["statements"][0]["node"];
   while (node->is_object() && node->contains("left") && !node->contains("select_list")) node = &(*node)["left"];
   if (!node->is_object() || !node->contains("select_list")) return false;
   const auto& list = (*node)["select_list"];
+  for (const auto& expression : list) named.insert(expression.value("alias", ""));
   return std::any_of(list.begin(), list.end(), [](const auto& expression) {
     const std::string kind = expression.value("class", "");
     return expression.value("alias", "").empty() && kind != "COLUMN_REF" && kind != "STAR";
@@ -98,7 +101,9 @@ Result<void> note_unnamed(Work& work, const std::vector<duck::Column>& result, D
   auto tree = work.connection.query(duck::Sql("SELECT CAST(system.main.json_serialize_sql({}) AS VARCHAR)",
                                               duck::Literal(work.request.query.text())));
   if (!tree) return work.failed(tree.error(), work.request.query, std::nullopt);
-  if (!has_unnamed_expression(nlohmann::json::parse(tree->text(0, 0), nullptr, false))) return {};
+  std::set<std::string> named;
+  if (!has_unnamed_expression(nlohmann::json::parse(tree->text(0, 0), nullptr, false), named)) return {};
+  std::erase_if(suspects, [&named](const std::string& name) { return named.contains(name); });
   for (const auto& name : suspects)
     notes.push_back(
         work.warning(Code::W4102, fmt::format("the query does not name the column {}: give it a name with AS", name)));
