@@ -13,6 +13,7 @@
 #include "build/gate.h"
 #include "build/stage.h"
 #include "lake/lakes.h"
+#include "parse/readers.h"
 #include "project/gate.h"
 
 namespace weir::audit {
@@ -236,7 +237,7 @@ class Audit {
       return;
     }
     if (!running.test.where.empty()) {
-      const Sql where = Sql::verbatim(running.test.where);
+      const Sql where = Sql::verbatim(parse::with_guarded_readers(running.test.where));
       const Sql whole("SELECT [(\n{}\n)] FROM {} AS \"_weir_t\"", where, rows);
       if (const auto bound = connection->describe(whole); !bound) return engine_error(running, bound.error());
       const auto plan = build::bind_plan(*connection, whole);

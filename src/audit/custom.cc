@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "build/names.h"
+#include "parse/readers.h"
 #include "text/lexer.h"
 
 namespace weir::audit {
@@ -149,7 +150,7 @@ const CustomTest* find_custom_test(const std::vector<CustomTest>& tests, const s
 Result<CustomQuery> splice_custom_test(const CustomTest& test, const Test& declared, const AuditRequest& request) {
   if (auto breaches = check_custom_test(test, request.model); !breaches.empty()) return fail(std::move(breaches));
   const auto& statement = test.script.statements.front();
-  std::vector<Replacement> replacements;
+  std::vector<Replacement> replacements = parse::guard_readers(test.source->text, statement.span);
   bool needs_setup = false;
   for (const auto& table : statement.tables) {
     duck::Sql relation;

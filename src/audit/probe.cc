@@ -8,6 +8,7 @@
 
 #include "build/gate.h"
 #include "build/names.h"
+#include "parse/readers.h"
 #include "text/lexer.h"
 
 namespace weir::audit {
@@ -32,7 +33,7 @@ bool may_hold_query(const std::string& text) {
 }
 
 tl::expected<Sql, Problem> expression(duck::Connection& clean, const std::string& text, const Sql& relation) {
-  const Sql user = Sql::verbatim(text);
+  const Sql user = Sql::verbatim(parse::with_guarded_readers(text));
   const Sql whole("SELECT [(\n{}\n)] FROM {} AS \"_weir_t\"", user, relation);
   if (const auto bound = clean.describe(whole); !bound) return no(bound.error().message);
   if (may_hold_query(text)) {

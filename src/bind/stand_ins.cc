@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "project/private_files.h"
+
 namespace weir::bind {
 
 duck::Sql create_stand_in(const std::string& name, const Columns& columns) {
@@ -43,6 +45,12 @@ Result<std::unique_ptr<StandIns>> StandIns::open(const Config* config) {
   auto database = duck::Database::open({.threads = 1});
   if (!database) return refused(database.error());
   made->database_ = std::move(*database);
+  if (config != nullptr)
+    made->database_->guard_files([files = PrivateFiles(*config)](const std::string& file) {
+      return files.hold(file)
+                 ? std::optional("no query may read the file " + file + ", which holds secrets or weir's own books")
+                 : std::nullopt;
+    });
   auto connection = made->connect();
   if (!connection) return refused(connection.error());
   made->connection_ = std::make_unique<duck::Connection>(std::move(*connection));

@@ -33,8 +33,7 @@ bool is_closed(const std::string& catalog) {
 // Names that were made of parts are whole here.
 void look_at_files(const nlohmann::json& parameter, BoundPlan& plan) {
   if (parameter.is_object())
-    if (const std::string name = text_of(parameter, "value"); parse::is_private_file(name))
-      plan.refused.insert("the file " + name);
+    if (std::string name = text_of(parameter, "value"); !name.empty()) plan.files.insert(std::move(name));
   if (!parameter.is_structured()) return;
   for (const auto& child : parameter) look_at_files(child, plan);
 }
@@ -214,7 +213,8 @@ class RowBound {
 // there, calls within expressions are not. What the optimiser has taken out will not run either.
 duck::Outcome<void> explain_plan(duck::Connection& connection, const duck::Sql& query, BoundPlan& plan) {
   const auto rows = connection.query(duck::Sql("EXPLAIN (FORMAT JSON) SELECT * FROM ({}\n) AS result", query));
-  if (!rows && rows.error().type == duck::FailureType::Interrupt) return tl::unexpected(rows.error());
+  if (!rows && (rows.error().type == duck::FailureType::Interrupt || rows.error().type == duck::FailureType::Refused))
+    return tl::unexpected(duck::Failure{rows.error().type, rows.error().message, std::nullopt});
   // A PIVOT without IN list stands for several statements and cannot be explained; whoever runs it tells any other
   // failure.
   if (!rows || rows->size() == 0) return {};
@@ -241,6 +241,8 @@ duck::Outcome<BoundPlan> bind_plan(duck::Connection& connection, const duck::Sql
   }
   plan.is_known = true;
   collect(parsed, plan);
+  for (const std::string& file : plan.files)
+    if (connection.objection_to(file)) plan.refused.insert("the file " + file);
   if (!parsed.contains("plans") || parsed["plans"].empty()) return plan;
   const auto& root = parsed["plans"][0];
   look_at_columns(root, plan);

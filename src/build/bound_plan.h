@@ -21,6 +21,8 @@ struct BoundPlan {
   /// What user SQL may not call or read, in words for a message: "duckdb_databases", "the setting s3_region", "weir's
   /// own attachments".
   std::set<std::string> refused;
+  /// Names and patterns that readers of files were given.
+  std::set<std::string> files;
   /// Columns of the result, by position: NULLs that nothing gives a type, and texts with a collation. Neither is told
   /// by describe().
   std::vector<std::size_t> untyped;

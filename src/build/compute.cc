@@ -134,6 +134,11 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
   else
     columns = work.connection.describe(request.query.sql());
   if (!columns) {
+    // Explaining a PIVOT without IN list runs a part of it, so that it may have spoken first.
+    const duck::Failure* const spoken = plan ? nullptr : &plan.error();
+    for (const duck::Failure* failure : {spoken, static_cast<const duck::Failure*>(&columns.error())})
+      if (failure != nullptr && failure->type == duck::FailureType::Refused)
+        return failed_to_bind(work, *failure, request.query, request.setup.size());
     const auto statements = work.connection.count_statements(request.query.sql());
     if (!statements || *statements < 2)
       return failed_to_bind(work, columns.error(), request.query, request.setup.size());
@@ -242,6 +247,29 @@ Result<void> check_intervals(Work& work, const Layout& layout, Stage& stage) {
   return {};
 }
 
+// Measured on INSERT: the lake keeps the instant of a TIMETZ and no offset, and DuckDB does not call the two equal.
+Result<void> check_offsets(Work& work, const Layout& layout, const Stage& stage) {
+  Diagnostics errors;
+  for (const Cell& cell : layout.cells) {
+    if (cell.type != "TIME WITH TIME ZONE") continue;
+    const duck::Identifier name(cell.name);
+    auto rows = work.connection.query(
+        duck::Sql("SELECT CAST(system.main.count_star() AS BIGINT), CAST(system.main.min(CAST(stage.{} AS VARCHAR)) AS "
+                  "VARCHAR) FROM {} AS stage WHERE system.main.date_part('timezone', stage.{}) <> 0",
+                  name, stage.relation, name));
+    if (!rows) return work.failed(rows.error(), work.request.query, std::nullopt);
+    if (rows->integer(0, 0) == 0) continue;
+    errors.push_back(work.about(
+        Code::W4107,
+        fmt::format("{} of {} times in {} would not come back as they are: a lake keeps no offset of a TIMETZ{}",
+                    rows->integer(0, 0), stage.content.rows, cell.name, work.one_value(cell.name, rows->text(0, 1))),
+        fmt::format("store the time and its offset in two columns, or {} AT TIME ZONE 'UTC'",
+                    duck::quote_identifier(cell.name))));
+  }
+  if (!errors.empty()) return fail(std::move(errors));
+  return {};
+}
+
 Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   WEIR_TRY(const bool by_files, publishes_by_files(work, layout));
   if (by_files) {
@@ -256,6 +284,7 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
   WEIR_CHECK(check_required(work, layout, stage));
+  WEIR_CHECK(check_offsets(work, layout, stage));
   return check_intervals(work, layout, stage);
 }
 

@@ -27,6 +27,8 @@ Diagnostic diagnostic_of(const duck::Failure& failure) {
               {},
               {},
               "models reach files inside the project only; add the folder to `allow_paths:` in weir.yaml"};
+    case duck::FailureType::Refused:
+      return {Code::W4003, Severity::Error, failure.message, {}, {}, "keep data in other files"};
     case duck::FailureType::Interrupt:
       return {Code::W7010, Severity::Error, "interrupted", {}, {}, {}};
     default:

@@ -69,6 +69,12 @@ Result<void> pass_tables(duck::Connection& connection, const parse::Spliced& sql
       return fail(lake::explain(Code::W4001, "the tables of this statement cannot be looked at", plan.error()));
     Diagnostics errors;
     judge_plan(*plan, suspect, errors);
+    // A view of a lake was made elsewhere; which files it reads only its plan could tell.
+    if (plan->is_explained && errors.empty())
+      errors.push_back(refusal(suspect,
+                               fmt::format("{} is a view that reads CSV or JSON files, which cannot be checked",
+                                           duck::quote_identifier(table.parts.back())),
+                               table.span, "read the files in a model"));
     if (!errors.empty()) return fail(std::move(errors));
   }
   return {};
@@ -78,7 +84,7 @@ Result<void> pass_gate(duck::Connection& connection, const duck::Outcome<BoundPl
                        const Suspect& suspect) {
   if (!plan) return fail(lake::explain(Code::W4001, "the statement cannot be bound", plan.error()));
   WEIR_CHECK(judge(*plan, suspect));
-  return plan->is_known || plan->is_explained ? Result<void>{} : pass_tables(connection, sql, suspect);
+  return plan->is_known ? Result<void>{} : pass_tables(connection, sql, suspect);
 }
 
 }  // namespace weir::build

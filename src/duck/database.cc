@@ -75,12 +75,17 @@ FailureType type_named(const std::string& name) {
   return FailureType::Other;
 }
 
+// What the guard of file names said to the statement that this thread runs. DuckDB evaluates the arguments of table
+// functions where it binds, which is the thread that asked.
+thread_local std::string objection_made;
+
 // Connections have errors_as_json on, so a message is a JSON object, sometimes behind a prefix such as "Binder Error:
 // ".
 Failure failure_from(const char* raw, FailureType type) {
   Failure failure;
   failure.type = type;
   failure.message = raw == nullptr ? "unknown error" : raw;
+  const std::string objection = std::exchange(objection_made, {});
   const auto brace = failure.message.find('{');
   if (brace == std::string::npos || brace > 40) return failure;
   const auto parsed = nlohmann::json::parse(failure.message.begin() + static_cast<std::ptrdiff_t>(brace),
@@ -95,6 +100,10 @@ Failure failure_from(const char* raw, FailureType type) {
   }
   if (const auto message = parsed.find("exception_message"); message != parsed.end() && message->is_string())
     failure.message = message->get<std::string>();
+  if (!objection.empty()) {
+    failure.type = FailureType::Refused;
+    failure.message = objection;
+  }
   return failure;
 }
 
@@ -255,6 +264,7 @@ struct Database::Body {
   std::string extension_folder;
   std::mutex mutex;
   std::set<std::string, std::less<>> loaded;
+  Objection objection;
 };
 
 struct Connection::Body {
@@ -267,6 +277,61 @@ struct Connection::Body {
 };
 
 namespace {
+
+// Names of files may be NULL, which DuckDB's readers refuse themselves.
+std::vector<std::string> texts_of(duckdb_vector vector, idx_t count) {
+  std::vector<std::string> texts;
+  auto* data = static_cast<duckdb_string_t*>(duckdb_vector_get_data(vector));
+  std::uint64_t* valid = duckdb_vector_get_validity(vector);
+  for (idx_t i = 0; i < count; ++i)
+    if (valid == nullptr || duckdb_validity_row_is_valid(valid, i))
+      texts.emplace_back(duckdb_string_t_data(&data[i]), duckdb_string_t_length(data[i]));
+  return texts;
+}
+
+void pass_files(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output, bool is_list) {
+  const auto& database = *static_cast<const Database*>(duckdb_scalar_function_get_extra_info(call));
+  duckdb_vector names = duckdb_data_chunk_get_vector(input, 0);
+  const auto texts = is_list ? texts_of(duckdb_list_vector_get_child(names), duckdb_list_vector_get_size(names))
+                             : texts_of(names, duckdb_data_chunk_get_size(input));
+  for (const std::string& text : texts)
+    if (auto objection = database.objection_to(text)) {
+      objection_made = *objection;
+      duckdb_scalar_function_set_error(call, objection_made.c_str());
+      return;
+    }
+  duckdb_vector_reference_vector(output, names);
+}
+
+void pass_file(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output) {
+  pass_files(call, input, output, false);
+}
+void pass_list(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output) {
+  pass_files(call, input, output, true);
+}
+
+bool make_file_guard(duckdb_connection connection, Database* database) {
+  const std::string name(kFileGuard);
+  duckdb_scalar_function_set set = duckdb_create_scalar_function_set(name.c_str());
+  duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+  duckdb_logical_type list = duckdb_create_list_type(text);
+  bool made = true;
+  for (const bool is_list : {false, true}) {
+    duckdb_scalar_function function = duckdb_create_scalar_function();
+    duckdb_scalar_function_set_name(function, name.c_str());
+    duckdb_scalar_function_add_parameter(function, is_list ? list : text);
+    duckdb_scalar_function_set_return_type(function, is_list ? list : text);
+    duckdb_scalar_function_set_extra_info(function, database, nullptr);
+    duckdb_scalar_function_set_function(function, is_list ? pass_list : pass_file);
+    made = made && duckdb_add_scalar_function_to_set(set, function) == DuckDBSuccess;
+    duckdb_destroy_scalar_function(&function);
+  }
+  made = made && duckdb_register_scalar_function_set(connection, set) == DuckDBSuccess;
+  duckdb_destroy_scalar_function_set(&set);
+  duckdb_destroy_logical_type(&list);
+  duckdb_destroy_logical_type(&text);
+  return made;
+}
 
 /// Said once for the instance: said on each connection it cost 50 µs.
 Outcome<void> set_time_zone(Database& database) {
@@ -325,6 +390,12 @@ Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options
     duckdb_free(error);
     return tl::unexpected(std::move(failure));
   }
+  duckdb_connection connection = nullptr;
+  duckdb_connect(opened->body_->database, &connection);
+  const bool is_guarded = make_file_guard(connection, opened.get());
+  duckdb_disconnect(&connection);
+  if (!is_guarded)
+    return tl::unexpected(Failure{FailureType::Internal, "the guard of file names cannot be made", std::nullopt});
   if (auto done = set_time_zone(*opened); !done) return tl::unexpected(done.error());
   if (auto logged = log_queries(*opened); !logged) return tl::unexpected(logged.error());
   return opened;
@@ -332,6 +403,24 @@ Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options
 
 Database::~Database() {
   if (body_ != nullptr && body_->database != nullptr) duckdb_close(&body_->database);
+}
+
+void Database::guard_files(Objection objection) {
+  const std::lock_guard lock(body_->mutex);
+  body_->objection = std::move(objection);
+}
+
+std::optional<std::string> Database::objection_to(const std::string& file) const {
+  Objection objection;
+  {
+    const std::lock_guard lock(body_->mutex);
+    objection = body_->objection;
+  }
+  return objection ? objection(file) : std::nullopt;
+}
+
+std::optional<std::string> Connection::objection_to(const std::string& file) const {
+  return body_->database->objection_to(file);
 }
 
 std::string Database::version() { return duckdb_library_version(); }
@@ -380,6 +469,7 @@ Connection& Connection::operator=(Connection&&) noexcept = default;
 Connection::~Connection() = default;
 
 Outcome<Rows> Connection::query(const Sql& sql) {
+  objection_made.clear();
   Rows rows;
   rows.body_ = std::make_unique<Rows::Body>();
   duckdb_result& result = rows.body_->result;
@@ -400,6 +490,7 @@ Outcome<std::int64_t> Connection::execute(const Sql& sql) {
 }
 
 Outcome<std::vector<Column>> Connection::describe(const Sql& sql) {
+  objection_made.clear();
   duckdb_prepared_statement statement = nullptr;
   if (duckdb_prepare(body_->connection, sql.text().c_str(), &statement) == DuckDBError) {
     Failure failure = failure_from(duckdb_prepare_error(statement), FailureType::Other);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ enum class FailureType {
   Interrupt,
   Io,
   Permission,
+  Refused,  // by Database::guard_files
   Transaction,
   InvalidInput,
   NotImplemented,
@@ -97,6 +99,10 @@ struct DatabaseOptions {
 
 class Connection;
 
+/// A function of every instance that stands around names of files in user SQL (parse/readers.h). It takes a text or a
+/// list of texts and gives it back, unless guard_files() has an objection.
+constexpr std::string_view kFileGuard = "_weir_file";
+
 /// One in-memory DuckDB instance. Threads: safe; each thread takes its own Connection.
 class Database : public std::enable_shared_from_this<Database> {
  public:
@@ -111,6 +117,13 @@ class Database : public std::enable_shared_from_this<Database> {
   /// must trust the file verify it first (lake/ does, against the record that setup wrote).
   Outcome<void> load(std::string_view extension);
   Outcome<Connection> connect();
+
+  /// From now on a statement fails with FailureType::Refused where kFileGuard meets a name that `objection` has a word
+  /// about. Threads: called by those that bind.
+  using Objection = std::function<std::optional<std::string>(const std::string& file)>;
+  void guard_files(Objection objection);
+  /// What guard_files() has against a name.
+  std::optional<std::string> objection_to(const std::string& file) const;
 
   static std::string version();
   /// Path of the file that load() reads for an extension.
@@ -135,6 +148,8 @@ class Connection {
   Outcome<std::int64_t> execute(const Sql& sql);
   /// The columns the last statement would return, without running it. Requires: exactly one statement.
   Outcome<std::vector<Column>> describe(const Sql& sql);
+  /// Database::objection_to of the instance.
+  std::optional<std::string> objection_to(const std::string& file) const;
   /// Number of statements DuckDB's parser sees in the text.
   Outcome<std::size_t> count_statements(const Sql& sql);
 

@@ -15,6 +15,7 @@
 #include "lake/extensions.h"
 #include "lake/lakes.h"
 #include "lake/secrets.h"
+#include "project/private_files.h"
 
 namespace weir::lake {
 namespace {
@@ -119,7 +120,7 @@ Result<void> check_writable(const LakeConfig& lake) {
   if (lake.catalog.kind == DatabaseLocation::Kind::Postgres) return {};
   const std::filesystem::path catalog(lake.catalog.target);
   WEIR_CHECK(make_folder(lake, Code::W6001, catalog.parent_path()));
-  if (std::filesystem::exists(catalog) && ::access(catalog.c_str(), W_OK) != 0)
+  if (::access(catalog.c_str(), F_OK) == 0 && ::access(catalog.c_str(), W_OK) != 0)
     return fail(about(Code::W6001, lake, fmt::format("{} is read-only", lake.catalog.shown)));
   return {};
 }
@@ -152,6 +153,7 @@ Result<void> Lakes::prepare(const Config& config, const Options& options) {
   if (!database)
     return fail(explain(Code::W6001, "DuckDB cannot be started with the settings of weir.yaml", database.error()));
   database_ = *database;
+  guard_files(config);
   WEIR_CHECK(load(names));
   WEIR_TRY(auto connection, connect());
   if (auto done = connection.execute(Sql("ATTACH ':memory:' AS {}", Identifier(std::string(kStageDatabase)))); !done)
@@ -165,6 +167,14 @@ Result<void> Lakes::prepare(const Config& config, const Options& options) {
   if (!options.confined) return {};
   WEIR_CHECK(attach_databases());
   return confine(config);
+}
+
+// DuckDB can confine to folders only, and the files that are private lie in the project.
+void Lakes::guard_files(const Config& config) {
+  database_->guard_files([files = PrivateFiles(config)](const std::string& file) -> std::optional<std::string> {
+    if (!files.hold(file)) return std::nullopt;
+    return "no query may read the file " + file + ", which holds secrets or weir's own books";
+  });
 }
 
 Result<void> Lakes::load(const std::vector<std::string>& names) {

@@ -212,6 +212,7 @@ class Lakes {
   Result<void> attach(duck::Connection& connection, Lake& lake, const Options& options);
   Result<void> attach_databases();
   Result<std::string> attach_database(const std::string& place);
+  void guard_files(const Config& config);
   Result<void> load(const std::vector<std::string>& names);
   Result<void> attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
   Result<void> attach_writer(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);

@@ -42,12 +42,6 @@ const Names& readers() {
 
 }  // namespace
 
-bool is_private_file(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return path.substr(slash == std::string_view::npos ? 0 : slash + 1) == ".env" || path.starts_with(".weir/") ||
-         path.find("/.weir/") != std::string_view::npos;
-}
-
 bool reads_files(std::string_view name) { return readers().contains(name); }
 
 bool is_allowed_table_function(std::string_view name) {

@@ -30,8 +30,6 @@ bool hides_its_reads(std::string_view name);
 
 /// Readers of files by name or glob, whose first argument says which.
 bool reads_files(std::string_view name);
-/// True for the name of a file that no user SQL may read wherever it lies: `.env`, and what a folder `.weir` holds.
-bool is_private_file(std::string_view path);
 
 /// Settings that end with the connection: a script may set them, and ask for them by current_setting. `name` in lower
 /// case.

@@ -283,7 +283,8 @@ void walk_tokens(std::string_view sql, const std::set<std::string>& hidden, Draf
       call.is_table_function = leads_table || is_refused_table_function(call.name);
       if (parts.size() > 1) call.schema = text::lower(parts[parts.size() - 2]);
       if (parts.size() > 2) call.catalog = text::lower(parts[parts.size() - 3]);
-      if (i + 2 < tokens.size() && tokens[end + 1].kind == TokenKind::String && text_of(end + 2) == ")")
+      if (end + 2 < tokens.size() && tokens[end + 1].kind == TokenKind::String &&
+          (text_of(end + 2) == ")" || text_of(end + 2) == ","))
         call.files = std::vector<std::string>{text::value_of_string(text_of(end + 1))};
       draft.statement.functions.push_back(std::move(call));
       continue;

@@ -1,13 +1,11 @@
 #include "project/gate.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "parse/functions.h"
 #include "project/custom_test.h"
+#include "project/private_files.h"
 #include "text/lexer.h"
 
 namespace weir {
@@ -33,65 +31,6 @@ std::string scheme_of(std::string_view uri) {
                                    [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
   return is_word ? text::lower(scheme) : std::string();
 }
-
-std::string normal_path(const Config& config, std::string_view path) {
-  std::error_code problem;
-  const std::filesystem::path full =
-      (std::filesystem::path(config.root) / std::filesystem::path(std::string(path))).lexically_normal();
-  const auto real = std::filesystem::weakly_canonical(full, problem);
-  return problem ? full.string() : real.string();
-}
-
-/// The folder that a file name or pattern certainly lies in, or the file itself.
-std::string before_pattern(std::string_view name) {
-  const auto star = name.find_first_of("*?[{");
-  if (star == std::string_view::npos) return std::string(name);
-  const auto slash = name.rfind('/', star);
-  return slash == std::string_view::npos ? std::string(".") : std::string(name.substr(0, slash + 1));
-}
-
-bool is_remote(std::string_view path) { return path.find("://") != std::string_view::npos; }
-
-/// True if `path` is `place` or lies below it.
-bool lies_under(std::string_view path, std::string_view place) {
-  while (place.ends_with('/')) place.remove_suffix(1);
-  return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
-}
-
-/// Files that hold secrets or weir's own books, and the folder of the latter.
-class PrivateFiles {
- public:
-  explicit PrivateFiles(const Config& config)
-      : config_(config), folder_(normal_path(config, ".weir")), files_{normal_path(config, ".env")} {
-    const auto add = [this](const DatabaseLocation& place) {
-      if (place.kind == DatabaseLocation::Kind::Postgres || place.target.empty()) return;
-      const std::string path = normal_path(config_, place.target);
-      for (const char* end : {"", "-wal", "-shm", "-journal"}) files_.push_back(path + end);
-    };
-    add(config.state);
-    for (const LakeConfig& lake : config.lakes) add(lake.catalog);
-  }
-
-  /// True for the name of one of them, or a pattern that finds one.
-  bool hold(const std::string& name) const {
-    if (is_remote(name)) return false;
-    if (lies_under(normal_path(config_, before_pattern(name)), folder_)) return true;
-    // DuckDB's `*` finds names that begin with a dot, and `**/` is any number of folders, none too.
-    const std::string path = normal_path(config_, name);
-    const auto folders = path.find("**/");
-    const std::string here = folders == std::string::npos ? path : std::string(path).erase(folders, 3);
-    const int flags = path.find("**") == std::string::npos ? FNM_PATHNAME : 0;
-    return std::any_of(files_.begin(), files_.end(), [&](const std::string& file) {
-      return path == file || fnmatch(path.c_str(), file.c_str(), flags) == 0 ||
-             fnmatch(here.c_str(), file.c_str(), flags) == 0;
-    });
-  }
-
- private:
-  const Config& config_;
-  std::string folder_;
-  std::vector<std::string> files_;
-};
 
 // Functions and names of one statement.
 class Reach {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "duck/sql.h"
+#include "parse/readers.h"
 #include "project/macros.h"
 #include "project/token_text.h"
 #include "text/lexer.h"
@@ -76,6 +77,8 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
   const parse::Statement& statement = model.script.statements[index];
   if (is_answered(model, statement)) return {};
   std::vector<parse::Replacement> replacements = std::move(more);
+  for (parse::Replacement& guard : parse::guard_readers(model.source->text, statement.span))
+    replacements.push_back(std::move(guard));
   for (const Reference& reference : model.references) {
     if (reference.statement != index) continue;
     add_reference(reference, where, replacements);
@@ -101,6 +104,9 @@ parse::Spliced splice_macro(const Model& model, std::size_t index, const WhereTo
   if (!macro.is_setup())
     if (const auto head = read_macro_head(macro.source->text, macro.statement.span))
       replacements.push_back({head->words, "CREATE OR REPLACE TEMP MACRO"});
+  if (model.plane != Plane::Manual)
+    for (parse::Replacement& guard : parse::guard_readers(macro.source->text, macro.statement.span))
+      replacements.push_back(std::move(guard));
   for (const Reference& reference : model.references) {
     if (reference.macro != index || model.plane == Plane::Manual) continue;
     add_reference(reference, where, replacements);

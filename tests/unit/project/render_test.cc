@@ -74,7 +74,7 @@ TEST_F(Rendering, AStoragePathTakesThePartition) {
   const auto at = static_cast<std::uint32_t>(made.source->text.find("'s3"));
   made.storage_paths = {
       {Span{at, static_cast<std::uint32_t>(made.source->text.size() - 1)}, "/data/in/{partition}.parquet"}};
-  EXPECT_EQ(last(made), "SELECT * FROM read_parquet('/data/in/2026-07-05.parquet')");
+  EXPECT_EQ(last(made), "SELECT * FROM read_parquet(_weir_file('/data/in/2026-07-05.parquet'))");
 }
 
 TEST_F(Rendering, NoValueLeavesItsLiteral) {
