@@ -67,6 +67,9 @@ struct BoundModel {
   std::vector<RowOrigin> rows;
   /// Path of the model that is to blame, or URI of a source whose columns are not known; for Blocked.
   std::string blocked_by;
+  /// Bound: where the columns come from is known in full. False where the engine gives no plan, or one with an operator
+  /// that is not known: names and types are all there is then.
+  bool is_traced = true;
   /// Opaque: why the columns cannot be known before it runs.
   std::string opaque_because;
 };

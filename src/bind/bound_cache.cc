@@ -7,7 +7,7 @@ namespace weir::bind {
 namespace {
 
 // Counted up whenever what is kept, or how models are bound, changes.
-constexpr std::string_view kFormat = "weir bound 2 duckdb 1.5.5\n";
+constexpr std::string_view kFormat = "weir bound 3 duckdb 1.5.5\n";
 
 /// Names that repeat within one model (assets, columns) are written once.
 class Names {
@@ -44,6 +44,7 @@ void write_diagnostics(io::ByteWriter& out, const Diagnostics& diagnostics) {
 // Lineage stands apart from names and types, which is all that most readers want.
 std::string encode(const KeptModel& kept) {
   io::ByteWriter whole;
+  whole.number(kept.model.is_traced ? 1 : 0);
   whole.number(kept.model.columns.size());
   for (const BoundColumn& column : kept.model.columns) {
     whole.text(column.name);
@@ -134,6 +135,7 @@ bool read_lineage(io::ByteReader& whole, BoundModel& model) {
 std::optional<KeptModel> decode(std::string_view bytes, bool with_lineage) {
   KeptModel kept;
   io::ByteReader in(bytes);
+  kept.model.is_traced = in.number() != 0;
   kept.model.columns.resize(in.count());
   for (BoundColumn& column : kept.model.columns) {
     column.name = in.text();

@@ -32,14 +32,17 @@ const OutputColumn* output_named(const QueryLineage& lineage, const std::string&
 }
 
 /// Replaces columns of temporary tables by what those are made of. Rows of the result depend on what decided the rows
-/// of every temporary table that it reads.
-void see_through(QueryLineage& lineage, const TemporaryTables& tables) {
+/// of every temporary table that `sql` names, whether or not it takes a column from it.
+void see_through(QueryLineage& lineage, const TemporaryTables& tables, std::string_view sql) {
   if (tables.empty()) return;
   std::vector<RowSource> rows;
   const auto add_rows_of = [&](const std::string& table) {
     if (const auto found = tables.find(text::lower(table)); found != tables.end())
       rows.insert(rows.end(), found->second.rows.begin(), found->second.rows.end());
   };
+  for (const text::Token& token : text::lex_code(sql))
+    if (token.is_name())
+      add_rows_of(text::name_of_token(sql.substr(token.span.begin, token.span.end - token.span.begin)));
   for (OutputColumn& output : lineage.outputs) {
     std::vector<ValueSource> from;
     for (ValueSource& source : output.from) {
@@ -48,7 +51,6 @@ void see_through(QueryLineage& lineage, const TemporaryTables& tables) {
         from.push_back(std::move(source));
         continue;
       }
-      add_rows_of(source.from.table);
       if (const OutputColumn* made = output_named(table->second, source.from.column); made != nullptr)
         for (const ValueSource& deeper : made->from) from.push_back({deeper.from, std::max(deeper.kind, source.kind)});
     }
@@ -68,7 +70,6 @@ void see_through(QueryLineage& lineage, const TemporaryTables& tables) {
       rows.push_back(source);
       continue;
     }
-    add_rows_of(source.from.table);
     if (const OutputColumn* made = output_named(table->second, source.from.column); made != nullptr)
       for (const ValueSource& deeper : made->from) rows.push_back({deeper.from, source.role});
   }
@@ -107,6 +108,7 @@ void take_description(duck::Connection& connection, ModelBinding& binding, const
   QueryLineage lineage;
   for (duck::Column& column : *columns) lineage.outputs.push_back({std::move(column.name), std::move(column.type), {}});
   take_lineage(binding, std::move(lineage));
+  binding.bound.is_traced = false;
 }
 
 /// A function that the model may call, but that checking does not have: of an extension, or a macro that lies in a
@@ -151,7 +153,7 @@ void take_answer(duck::Connection& connection, ModelBinding& binding, PlanAnswer
     }
     return take_description(connection, binding, query);
   }
-  see_through(*lineage, temporary);
+  see_through(*lineage, temporary, answer.sql);
   take_lineage(binding, std::move(*lineage));
 }
 
@@ -215,8 +217,9 @@ duck::Outcome<bool> run_setup(duck::Connection& connection, ModelBinding& bindin
     if (is_table && !answer.refusal)
       if (auto traced = trace(answer.plan, answer.names, answer.sql)) {
         lineage = std::move(*traced);
-        see_through(lineage, temporary);
+        see_through(lineage, temporary, answer.sql);
       }
+    if (is_table && lineage.outputs.empty()) binding.bound.is_traced = false;
   }
   if (auto done = connection.execute(without_data(sql, statement)); !done) {
     take_refusal(binding, index, refusal_of(done.error()));
