@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "project/validity.h"
 #include "text/lexer.h"
 
 namespace weir::bind {
@@ -19,11 +20,9 @@ void add_columns_of_plane(const Model& model, Columns& columns) {
   const auto add = [&columns](std::string_view name, std::string_view type) {
     if (!has_column(columns, name)) columns.push_back({std::string(name), std::string(type)});
   };
-  if (model.is_history()) {
-    add("valid_from", "TIMESTAMP");
-    add("valid_to", "TIMESTAMP");
-    add("is_current", "BOOLEAN");
-  }
+  if (model.is_history())
+    for (const auto& [name, type] : validity_columns(model.plane).columns()) add(name, type);
+  if (model.keep_hash) add(kHashColumn, "VARCHAR");
   if (model.partitioning && model.plane == Plane::Managed) add(kPartitionColumn, "VARCHAR");
 }
 

@@ -8,6 +8,7 @@
 
 #include "bind/diagnosis.h"
 #include "bind/query_place.h"
+#include "project/validity.h"
 #include "text/lexer.h"
 
 namespace weir::bind {
@@ -68,10 +69,9 @@ class Declarations {
   }
 
   /// Columns that the table has besides those of the query.
-  static bool is_added(std::string_view name) {
-    for (const std::string_view own : {"_wm_partition", "valid_from", "valid_to", "is_current"})
-      if (text::same_word(name, own)) return true;
-    return false;
+  bool is_added(std::string_view name) const {
+    if (text::same_word(name, "_wm_partition") || (model_.keep_hash && text::same_word(name, kHashColumn))) return true;
+    return model_.is_history() && validity_columns(model_.plane).contains(name);
   }
 
   void check(const Test& test) {
@@ -114,16 +114,15 @@ class Declarations {
     std::vector<duck::Sql> parts;
     for (const duck::Column& one : columns_)
       parts.emplace_back("CAST(NULL AS {}) AS {}", duck::Sql::verbatim(one.type), duck::Identifier(one.name));
-    const auto add = [&](const char* name, const char* type) {
+    const auto add = [&](std::string_view name, std::string_view type) {
       if (column(name) == nullptr)
-        parts.emplace_back("CAST(NULL AS {}) AS {}", duck::Sql::verbatim(type), duck::Identifier(name));
+        parts.emplace_back("CAST(NULL AS {}) AS {}", duck::Sql::verbatim(std::string(type)),
+                           duck::Identifier(std::string(name)));
     };
     if (model_.partitioning) add("_wm_partition", "VARCHAR");
-    if (model_.is_history()) {
-      add("valid_from", "TIMESTAMP");
-      add("valid_to", "TIMESTAMP");
-      add("is_current", "BOOLEAN");
-    }
+    if (model_.is_history())
+      for (const auto& [name, type] : validity_columns(model_.plane).columns()) add(name, type);
+    if (model_.keep_hash) add(kHashColumn, "VARCHAR");
     return {"(SELECT {})", duck::Sql::join(parts, ", ")};
   }
 

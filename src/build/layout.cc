@@ -5,6 +5,7 @@
 
 #include "build/names.h"
 #include "build/types.h"
+#include "project/validity.h"
 
 namespace weir::build {
 namespace {
@@ -29,13 +30,9 @@ Diagnostic note(const StageRequest& request, Code code, Severity severity, std::
 // Columns that the strategy itself keeps in the table.
 std::vector<std::string> columns_of_strategy(const Model& model) {
   std::vector<std::string> names;
-  if (model.is_history()) {
-    if (model.plane == Plane::Managed)
-      names = {"valid_from", "valid_to", "is_current"};
-    else
-      names = {"_valid_from", "_valid_to"};
-  }
-  if (model.keep_hash) names.emplace_back("_hash");
+  if (model.is_history())
+    for (const auto& [name, type] : validity_columns(model.plane).columns()) names.emplace_back(name);
+  if (model.keep_hash) names.emplace_back(kHashColumn);
   return names;
 }
 

@@ -92,7 +92,8 @@ Result<std::optional<std::int64_t>> look_up(duck::Connection& writer, const Lake
 std::string CommitRecord::to_json() const {
   json object{{"weir", weir}, {"token", token}, {"run", run}, {"environment", environment}, {"steps", json::array()}};
   for (const CommittedStep& step : steps) object["steps"].push_back(step_to_json(step));
-  if (!views.empty()) object["views"] = views;
+  if (generation > 0) object["generation"] = generation;
+  for (const auto& [view, shown] : views) object["views"][view] = {shown.table, shown.model, shown.definition};
   // Names come from files of any bytes: what is not UTF-8 is replaced, a record must never fail a commit.
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -108,9 +109,11 @@ std::optional<CommitRecord> CommitRecord::from_json(std::string_view text) {
   if (const auto steps = object.find("steps"); steps != object.end() && steps->is_array())
     for (const json& step : *steps)
       if (step.is_object()) record.steps.push_back(step_from_json(step));
+  record.generation = value_or(object, "generation", std::int64_t{0});
   if (const auto views = object.find("views"); views != object.end() && views->is_object())
-    for (const auto& [asset, table] : views->items())
-      if (table.is_string()) record.views[asset] = table.get<std::string>();
+    for (const auto& [view, shown] : views->items())
+      if (shown.is_array() && shown.size() == 3 && shown[0].is_string() && shown[1].is_string() && shown[2].is_string())
+        record.views[view] = {shown[0].get<std::string>(), shown[1].get<std::string>(), shown[2].get<std::string>()};
   return record;
 }
 

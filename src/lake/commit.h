@@ -37,14 +37,23 @@ struct CommittedStep {
   friend bool operator==(const CommittedStep&, const CommittedStep&) = default;
 };
 
+/// What a promotion shows under one view.
+struct ShownView {
+  std::string table;  // URI of the physical table or view
+  std::string model;  // path of the file
+  std::string definition;
+  friend bool operator==(const ShownView&, const ShownView&) = default;
+};
+
 struct CommitRecord {
   std::string weir;   // version of the program
   std::string token;  // unique; ties the commit to its run
   std::string run;
   std::string environment;
   std::vector<CommittedStep> steps;
-  /// For promotions: the environment's views, asset key to the table it shows.
-  std::map<std::string, std::string> views;
+  /// For promotions: the number of the generation, and all views of the environment by URI.
+  std::int64_t generation = 0;
+  std::map<std::string, ShownView> views;
   friend bool operator==(const CommitRecord&, const CommitRecord&) = default;
 
   std::string to_json() const;

@@ -27,6 +27,8 @@ struct Source {
 
 enum class Plane { Managed, Manual, Virtual, View, Ephemeral, Table, File };
 enum class Strategy { Replace, Merge, Append, History, FullMerge, HashMerge, IncrementalByTime };
+/// The column that `hash: true` keeps beside the query's.
+inline constexpr std::string_view kHashColumn = "_hash";
 enum class Duplicates { Keep, Fail, First, Last };
 enum class SchemaChange { Warn, Ignore, Fail, Sync };
 enum class AuditWhen { Before, After };

@@ -67,9 +67,22 @@ duck::Sql Draft::stage_rows(const duck::Sql& source) const {
   const auto value = [this](const ShapedColumn& column) {
     if (is_partitioned() && build::same_name(column.state.name, lake::kPartitionColumn))
       return duck::Sql("CAST({} AS VARCHAR)", duck::Literal(request.stage.partition));
+    if (request.model.keep_hash && build::same_name(column.state.name, kHashColumn)) return hash_of_row();
     return value_from_stage(column);
   };
   return duck::Sql("SELECT {} FROM {} AS s", select_list(shape.columns, value), source);
+}
+
+// As a JSON list NULL differs from '', and no separator can stand in a value.
+duck::Sql Draft::hash_of_row() const {
+  std::vector<duck::Sql> values;
+  for (const ShapedColumn& column : shape.columns) {
+    const bool is_key =
+        std::any_of(request.model.key.begin(), request.model.key.end(),
+                    [&](const std::string& name) { return build::same_name(column.state.name, name); });
+    if (!column.managed && !is_key) values.push_back(duck::Sql("CAST({} AS VARCHAR)", value_from_stage(column)));
+  }
+  return duck::Sql("md5(CAST(to_json(CAST([{}] AS VARCHAR[])) AS VARCHAR))", duck::Sql::join(values, ", "));
 }
 
 duck::Sql Draft::target_rows(const duck::Sql& condition) const {

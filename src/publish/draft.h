@@ -8,14 +8,10 @@
 #include <vector>
 
 #include "build/names.h"
+#include "project/validity.h"
 #include "publish/strategy.h"
 
 namespace weir::publish {
-
-/// Names that weir adds to the columns of a history.
-inline constexpr std::string_view kValidFrom = "valid_from";
-inline constexpr std::string_view kValidTo = "valid_to";
-inline constexpr std::string_view kIsCurrent = "is_current";
 
 /// One column of the table as it will be, and where its values come from.
 struct ShapedColumn {
@@ -64,6 +60,7 @@ class Draft {
   Effect effect;
 
   bool is_partitioned() const { return request.model.partitioning.has_value(); }
+  ValidityColumns validity() const { return validity_columns(request.model.plane); }
   duck::Sql readable() const;
   duck::TableName writable() const;
   /// ` WHERE t."_wm_partition" = 'P'` for a partition, nothing for the whole table; `more` is a further condition, or
@@ -72,6 +69,8 @@ class Draft {
   /// `SELECT <columns of the shape> FROM <stage> AS s`.
   duck::Sql stage_rows() const;
   duck::Sql stage_rows(const duck::Sql& source) const;
+  /// MD5 over the texts of the columns that are no key, of a row of the stage (alias s).
+  duck::Sql hash_of_row() const;
   /// `SELECT <columns of the shape> FROM <target> AS t`.
   duck::Sql target_rows(const duck::Sql& condition = {}) const;
 

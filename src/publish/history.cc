@@ -14,11 +14,12 @@ namespace {
 duck::Sql at_micros(std::int64_t micros) { return duck::Sql("make_timestamp(CAST({} AS BIGINT))", micros); }
 
 // Validity columns of a row of the shape, by name; other columns as `otherwise` says.
-ValueOf with_validity(const duck::Sql& from, const duck::Sql& to, bool is_current, const ValueOf& otherwise) {
+ValueOf with_validity(const ValidityColumns& validity, const duck::Sql& from, const duck::Sql& to, bool is_current,
+                      const ValueOf& otherwise) {
   return [=](const ShapedColumn& column) {
     if (!column.managed) return otherwise(column);
-    if (build::same_name(column.state.name, kValidFrom)) return from;
-    if (build::same_name(column.state.name, kValidTo)) return to;
+    if (build::same_name(column.state.name, validity.from)) return from;
+    if (build::same_name(column.state.name, validity.to)) return to;
     return duck::Sql("{}", duck::Literal(is_current));
   };
 }
@@ -38,11 +39,11 @@ Result<Past> look_back(Draft& draft) {
   Past past;
   past.effective = draft.request.effective_micros;
   if (!draft.target.exists) return past;
-  WEIR_TRY(
-      const duck::Rows rows,
-      draft.ask(duck::Sql(
-          "SELECT count(*) FILTER (t.is_current), epoch_us(max(t.valid_from)), epoch_us(max(t.valid_to)) FROM {} AS t",
-          draft.readable())));
+  const ValidityColumns validity = draft.validity();
+  WEIR_TRY(const duck::Rows rows,
+           draft.ask(duck::Sql("SELECT count(*) FILTER ({}), epoch_us(max(t.{})), epoch_us(max(t.{})) FROM {} AS t",
+                               validity.is_open("t"), duck::Identifier(std::string(validity.from)),
+                               duck::Identifier(std::string(validity.to)), draft.readable())));
   past.open_rows = rows.integer(0, 0);
   std::int64_t earliest = past.effective;
   if (!rows.is_null(0, 1)) earliest = std::max(earliest, rows.integer(0, 1) + 1);
@@ -56,6 +57,7 @@ Result<Past> look_back(Draft& draft) {
 
 // The current view: made with the history, and again when columns change or somebody dropped it.
 Result<std::vector<duck::Sql>> current_view(Draft& draft) {
+  if (draft.request.model.plane != Plane::Managed) return std::vector<duck::Sql>{};
   Asset view = *draft.request.model.target;
   view.name += "_current";
   WEIR_TRY(const lake::TableState state, draft.observe(view));
@@ -69,8 +71,8 @@ Result<std::vector<duck::Sql>> current_view(Draft& draft) {
   const duck::TableName name = draft.request.lake.writable(view.schema, view.name);
   // Two-part names: a lake may be attached under any name.
   const duck::TableName base{{}, view.schema, draft.request.model.target->name};
-  return std::vector<duck::Sql>{duck::Sql("CREATE OR REPLACE VIEW {} AS SELECT {} FROM {} WHERE is_current", name,
-                                          duck::Sql::names(draft.shape.names()), base)};
+  return std::vector<duck::Sql>{duck::Sql("CREATE OR REPLACE VIEW {} AS SELECT {} FROM {} WHERE {}", name,
+                                          duck::Sql::names(draft.shape.names()), base, draft.validity().is_open())};
 }
 
 std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track) {
@@ -113,9 +115,10 @@ Result<std::optional<duck::TableName>> refreshed_rows(Draft& draft, const Key& k
       draft.keep(
           "refreshed",
           duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t JOIN {} AS s ON ({}) ANTI JOIN {} AS g ON (t.rowid = g.r) "
-                    "WHERE t.is_current AND ({})",
+                    "WHERE {} AND ({})",
                     compared_list(draft.shape.columns, values), draft.readable(), source.relation,
-                    duck::Sql::join(match, " AND "), closing, duck::Sql::join(known, " OR ")),
+                    duck::Sql::join(match, " AND "), closing, draft.validity().is_open("t"),
+                    duck::Sql::join(known, " OR ")),
           &rows));
   return std::optional<duck::TableName>(refreshed);
 }
@@ -137,20 +140,23 @@ Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const S
              : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, value_from_stage),
                          source.relation, key_match(key, value_from_target, "k"));
   WEIR_TRY(const duck::TableName old,
-           draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{} WHERE t.is_current",
-                                       compared_list(compared, value_from_target), draft.readable(), in_source)));
+           draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{} WHERE {}",
+                                       compared_list(compared, value_from_target), draft.readable(), in_source,
+                                       draft.validity().is_open("t"))));
   WEIR_TRY(const duck::TableName changed, changed_keys(draft, key, compared, source, old, nullptr));
   WEIR_TRY(const duck::TableName closing, draft.keep("closing", old_rows_of(key, old, changed), &versions.closed));
   WEIR_TRY(const std::optional<duck::TableName> refreshed,
            refreshed_rows(draft, key, source, closing, versions.refreshed));
 
   const duck::Sql now = at_micros(effective);
-  const auto closed_values = with_validity(duck::Sql("t.valid_from"), now, false, value_from_target);
+  const ValidityColumns validity = draft.validity();
+  const auto closed_values = with_validity(
+      validity, duck::Sql("t.{}", duck::Identifier(std::string(validity.from))), now, false, value_from_target);
   std::vector<duck::Sql> parts{duck::Sql("SELECT {} FROM {} AS t SEMI JOIN {} AS g ON (t.rowid = g.r)",
                                          select_list(draft.shape.columns, closed_values), draft.readable(), closing)};
   if (refreshed) parts.push_back(numbered_columns(draft, *refreshed));
   parts.push_back(duck::Sql("SELECT {} FROM {} AS s SEMI JOIN {} AS k ON ({})",
-                            select_list(draft.shape.columns, with_validity(now, no_end(), true, value_from_stage)),
+                            select_list(draft.shape.columns, with_validity(validity, now, no_end(), true, value_from_stage)),
                             source.relation, changed, key_match(key, value_from_stage, "k")));
   std::int64_t rows = 0;
   WEIR_TRY(versions.fresh, draft.keep("fresh", duck::Sql::join(parts, " UNION ALL "), &rows));
@@ -167,7 +173,8 @@ Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const S
 Result<void> finish(Draft& draft, const duck::Sql& table) {
   WEIR_CHECK(draft.finish(table, table));
   WEIR_TRY(draft.effect.slice_image,
-           draft.image("slice", duck::Sql("SELECT * FROM {} WHERE is_current", draft.effect.table_image)));
+           draft.image("slice", duck::Sql("SELECT * FROM {} WHERE {}", draft.effect.table_image,
+                                                               draft.validity().is_open())));
   return {};
 }
 
@@ -175,7 +182,8 @@ Result<void> open_all(Draft& draft, const Source& source, std::int64_t effective
   Effect& effect = draft.effect;
   const duck::Sql rows(
       "SELECT {} FROM {} AS s",
-      select_list(draft.shape.columns, with_validity(at_micros(effective), no_end(), true, value_from_stage)),
+      select_list(draft.shape.columns,
+                  with_validity(draft.validity(), at_micros(effective), no_end(), true, value_from_stage)),
       source.relation);
   effect.counts = {.inserted = source.rows, .updated = {}, .deleted = {}, .closed = 0, .unchanged = 0};
   effect.rows = source.rows;

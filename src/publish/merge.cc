@@ -1,5 +1,6 @@
 // Merge: for each key of the result whose rows differ, as a multiset, from the table's, the table's rows go and the
-// result's come. The table is scanned once, for the rows whose key is in the result; they go by row number, so that the
+// result's come. A full merge takes the result for the whole truth: keys that it lacks go too. A hash merge is a merge
+// that can keep a hash of each row for its readers. The table is scanned once, for the rows whose key is in the result; they go by row number, so that the
 // write under the lock looks nothing up. (100,000 rows into one of 10 partitions of 10 million: DELETE by row number
 // and INSERT 52 ms, DELETE USING the key 62, MERGE 85.)
 #include <algorithm>
@@ -25,13 +26,17 @@ struct Difference {
   std::optional<duck::TableName> gone;
   std::int64_t inserted = 0;
   std::int64_t updated = 0;
-  std::int64_t deleted_rows = 0;
+  /// Rows of the table that go, and those of them whose key the result lacks.
+  std::int64_t gone_rows = 0;
+  std::int64_t vanished_rows = 0;
 };
+
+bool is_whole_truth(const Draft& draft) { return draft.request.model.strategy == Strategy::FullMerge; }
 
 // The rows that change: all of the source if every key of it does, else a table of them.
 Result<void> take_fresh(Draft& draft, const Key& key, const Source& source, const duck::TableName& changed,
                         std::int64_t changed_keys, Difference& difference, std::int64_t& rows) {
-  if (changed_keys == source.keys) {
+  if (changed_keys == source.keys && !is_whole_truth(draft)) {
     rows = source.rows;
     difference.fresh = draft.stage_rows(source.relation);
     return {};
@@ -48,24 +53,30 @@ Result<void> take_fresh(Draft& draft, const Key& key, const Source& source, cons
 Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
   Difference difference;
   const std::vector<ShapedColumn> compared = compared_columns(draft, key);
+  const duck::Sql in_source =
+      is_whole_truth(draft)
+          ? duck::Sql()
+          : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, value_from_stage),
+                      source.relation, key_match(key, value_from_target, "k"));
   WEIR_TRY(const duck::TableName old,
-           draft.keep(
-               "old",
-               duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({}){}",
-                         compared_list(compared, value_from_target), draft.readable(), key_list(key, value_from_stage),
-                         source.relation, key_match(key, value_from_target, "k"), draft.where_slice())));
+           draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{}{}",
+                                       compared_list(compared, value_from_target), draft.readable(), in_source,
+                                       draft.where_slice())));
   std::int64_t changed_count = 0;
   WEIR_TRY(const duck::TableName changed, changed_keys(draft, key, compared, source, old, &changed_count));
   std::int64_t fresh_rows = 0;
   WEIR_CHECK(take_fresh(draft, key, source, changed, changed_count, difference, fresh_rows));
-  std::int64_t gone_rows = 0;
-  WEIR_TRY(const duck::TableName gone, draft.keep("gone", old_rows_of(key, old, changed), &gone_rows));
-  difference.deleted_rows = gone_rows;
-  if (gone_rows > 0) {
+  WEIR_TRY(const duck::TableName gone, draft.keep("gone", old_rows_of(key, old, changed), &difference.gone_rows));
+  if (difference.gone_rows > 0) {
     difference.gone = gone;
     // A row of the result is an update if the table holds its key.
     WEIR_TRY(difference.updated, draft.count(duck::Sql("SELECT count(*) FROM {} AS s SEMI JOIN {} AS k ON ({})",
                                                        source.relation, gone, key_match(key, value_from_stage, "k"))));
+    if (is_whole_truth(draft)) {
+      WEIR_TRY(difference.vanished_rows,
+               draft.count(duck::Sql("SELECT count(*) FROM {} AS k WHERE NOT EXISTS (SELECT 1 FROM {} AS s WHERE {})",
+                                     gone, source.relation, key_match(key, value_from_stage, "k"))));
+    }
   }
   difference.inserted = fresh_rows - difference.updated;
   return difference;
@@ -74,7 +85,7 @@ Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
 Result<void> merge_into_nothing(Draft& draft, const Source& source) {
   Effect& effect = draft.effect;
   const duck::Sql rows = draft.stage_rows(source.relation);
-  effect.counts = {.inserted = source.rows, .updated = 0, .deleted = {}, .closed = {}, .unchanged = 0};
+  effect.counts = {.inserted = source.rows, .updated = 0, .deleted = is_whole_truth(draft) ? std::optional<std::int64_t>(0) : std::nullopt, .closed = {}, .unchanged = 0};
   effect.rows = source.rows;
   effect.statements = draft.create();
   if (source.rows > 0) effect.statements.push_back(draft.insert(rows));
@@ -103,10 +114,10 @@ Result<void> prepare_merge(Draft& draft) {
   const std::int64_t fresh_rows = difference.inserted + difference.updated;
   effect.counts = {.inserted = difference.inserted,
                    .updated = difference.updated,
-                   .deleted = {},
+                   .deleted = is_whole_truth(draft) ? std::optional(difference.vanished_rows) : std::nullopt,
                    .closed = {},
                    .unchanged = source.rows - fresh_rows};
-  effect.rows = held - difference.deleted_rows + fresh_rows;
+  effect.rows = held - difference.gone_rows + fresh_rows;
   effect.statements = draft.shape.alters;
   if (difference.gone) effect.statements.push_back(draft.remove(*difference.gone));
   if (fresh_rows > 0) effect.statements.push_back(draft.insert(difference.fresh));

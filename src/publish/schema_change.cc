@@ -9,10 +9,6 @@ namespace weir::publish {
 
 namespace {
 
-bool is_history_column(std::string_view name) {
-  return build::same_name(name, kValidFrom) || build::same_name(name, kValidTo) || build::same_name(name, kIsCurrent);
-}
-
 const lake::ColumnState* find(const std::vector<lake::ColumnState>& columns, std::string_view name) {
   const auto found = std::find_if(columns.begin(), columns.end(),
                                   [&](const auto& column) { return build::same_name(column.name, name); });
@@ -51,10 +47,9 @@ void follow_query(Draft& draft) {
     draft.shape.columns.push_back(std::move(column));
   }
   if (draft.is_partitioned()) draft.shape.columns.push_back(managed_column(lake::kPartitionColumn, "VARCHAR"));
+  if (draft.request.model.keep_hash) draft.shape.columns.push_back(managed_column(kHashColumn, "VARCHAR"));
   if (!draft.request.model.is_history()) return;
-  draft.shape.columns.push_back(managed_column(kValidFrom, "TIMESTAMP"));
-  draft.shape.columns.push_back(managed_column(kValidTo, "TIMESTAMP"));
-  draft.shape.columns.push_back(managed_column(kIsCurrent, "BOOLEAN"));
+  for (const auto& [name, type] : draft.validity().columns()) draft.shape.columns.push_back(managed_column(name, type));
 }
 
 // One column that both have. Types differ only where the stage could not be brought to the target's: a lossless
@@ -118,7 +113,8 @@ Result<void> keep_target(Draft& draft) {
     column.state = now;
     column.in_target = now;
     column.managed = (draft.is_partitioned() && build::same_name(now.name, lake::kPartitionColumn)) ||
-                     (draft.request.model.is_history() && is_history_column(now.name));
+                     (draft.request.model.keep_hash && build::same_name(now.name, kHashColumn)) ||
+                     (draft.request.model.is_history() && draft.validity().contains(now.name));
     const lake::ColumnState* staged = column.managed ? nullptr : find(draft.request.stage.columns, now.name);
     if (staged != nullptr) {
       column.in_stage = *staged;
@@ -205,12 +201,12 @@ Result<void> judge_kind(const Draft& draft) {
 Result<void> judge_history(const Draft& draft) {
   const auto& columns = draft.request.stage.columns;
   const auto own =
-      std::find_if(columns.begin(), columns.end(), [](const auto& column) { return is_history_column(column.name); });
+      std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return draft.validity().contains(column.name); });
   if (own != columns.end())
     return fail(draft.problem(Code::W6012, "the query returns " + own->name + ", a column that a history keeps itself",
                               "leave it out or rename it"));
   if (!draft.target.exists) return {};
-  for (const std::string_view name : {kValidFrom, kValidTo, kIsCurrent})
+  for (const auto& [name, type] : draft.validity().columns())
     if (draft.target.column(name) == nullptr)
       return fail(draft.problem(
           Code::W6018, draft.request.model.target->uri() + " is no history: it has no column " + std::string(name),

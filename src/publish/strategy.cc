@@ -17,16 +17,16 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
       WEIR_CHECK(prepare_append(draft));
       break;
     case Strategy::Merge:
+    case Strategy::HashMerge:
+    case Strategy::FullMerge:
       WEIR_CHECK(prepare_merge(draft));
       break;
     case Strategy::History:
       WEIR_CHECK(prepare_history(draft));
       break;
-    case Strategy::FullMerge:
-    case Strategy::HashMerge:
     case Strategy::IncrementalByTime:
       return fail(draft.problem(Code::W6026,
-                                "the strategy " + std::string(name_of(request.model.strategy)) + " cannot be written"));
+                                "the strategy " + std::string(name_of(request.model.strategy)) + " is not written yet"));
   }
   return std::move(draft.effect);
 }

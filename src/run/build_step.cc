@@ -9,6 +9,7 @@
 #include "io/clock.h"
 #include "io/file_identity.h"
 #include "project/setup.h"
+#include "project/validity.h"
 #include "run/step.h"
 
 namespace weir::run {
@@ -379,7 +380,7 @@ void audit_published(Session& session, StepWork& work, duck::Connection& clean) 
   if (model.partitioning)
     slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
                       duck::Literal(work.step->slice));
-  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE is_current)", table);
+  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
   if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), true); !done)
     fail_step(session, work, std::move(done).error());
 }

@@ -5,6 +5,7 @@
 #include "calendar/resolve.h"
 #include "io/clock.h"
 #include "project/setup.h"
+#include "project/validity.h"
 
 namespace weir::run {
 namespace {
@@ -39,7 +40,7 @@ Result<void> test_one(const Project& project, const Model& model, lake::Lakes& l
   if (!tested.partition.empty())
     slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
                       duck::Literal(tested.partition));
-  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE is_current)", table);
+  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
   const audit::AuditRequest request{.model = model,
                                     .slice = slice,
                                     .table = duck::Sql("{}", table),

@@ -84,6 +84,19 @@ const std::vector<Migration> migrations_in_order = {
                   R"(CREATE TABLE library (
   environment TEXT NOT NULL, library PATH NOT NULL, file TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL,
   PRIMARY KEY (environment, library)))",
+              }},
+    // models_json of a promotion is the whole of what the environment shows: [[model, fingerprint, data, view], …].
+    // snapshot holds the physical tables and views that weir owns.
+    Migration{4,
+              {
+                  R"(CREATE TABLE environment (
+  environment TEXT PRIMARY KEY, parent TEXT NOT NULL, settings_json TEXT NOT NULL, created TEXT NOT NULL))",
+                  R"(CREATE TABLE promotion (
+  environment TEXT NOT NULL, generation BIGINT NOT NULL, time TEXT NOT NULL, run TEXT NOT NULL, token TEXT NOT NULL,
+  command TEXT NOT NULL, lake_version BIGINT, models_json TEXT NOT NULL, PRIMARY KEY (environment, generation)))",
+                  R"(CREATE TABLE snapshot (
+  asset PATH PRIMARY KEY, uri TEXT NOT NULL, model TEXT NOT NULL, fingerprint TEXT NOT NULL, environment TEXT NOT NULL,
+  plane TEXT NOT NULL, run TEXT NOT NULL, created TEXT NOT NULL, source TEXT NOT NULL, unreferenced TEXT NOT NULL))",
               }}};
 
 /// The statement in the dialect of the database.

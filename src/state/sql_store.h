@@ -36,6 +36,14 @@ class SqlStore final : public Store {
   Result<std::vector<DeployedLibrary>> libraries(const std::string& environment) override;
   Result<std::map<std::string, std::string>> deployed_texts(const std::string& environment) override;
   Result<MetricPage> metrics(const MetricQuery& query) override;
+  Result<std::vector<PromotionRecord>> promotions(const std::string& environment, std::size_t limit) override;
+  Result<std::optional<PromotionRecord>> promotion(const std::string& environment, std::int64_t generation) override;
+  Result<std::vector<PromotionRecord>> newest_promotions() override;
+  Result<void> promote(const PromotionRecord& promotion) override;
+  Result<void> forget_environment(const std::string& environment) override;
+  Result<std::vector<OwnedRecord>> owned() override;
+  Result<void> put_owned(const std::vector<OwnedRecord>& owned) override;
+  Result<void> forget_owned(const std::vector<std::string>& assets) override;
   Result<std::int64_t> reconciled_version(const std::string& lake) override;
   Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) override;
   Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted,
@@ -56,6 +64,7 @@ class SqlStore final : public Store {
   void write_slices(const std::vector<SliceRecord>& slices);
   void write_schemas(const std::vector<SchemaRecord>& schemas);
   void write_tests(const std::vector<TestRecord>& tests);
+  void note_references(const std::string& time);
   DeploymentChanges differences(const Deployment& deployment);
   void write_deployed(const Deployment& deployment, const DeploymentChanges& changes);
   void write_libraries(const Deployment& deployment, const std::vector<std::string>& changed);

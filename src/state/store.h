@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "state/deployment.h"
+#include "state/environment.h"
 
 namespace weir::state {
 
@@ -154,6 +155,25 @@ class Store {
   /// The texts of the files that were deployed, models and macro libraries, by path of the file.
   virtual Result<std::map<std::string, std::string>> deployed_texts(const std::string& environment) = 0;
   virtual Result<MetricPage> metrics(const MetricQuery& query) = 0;
+
+  // What environments show.
+  /// Generations of an environment, newest first.
+  virtual Result<std::vector<PromotionRecord>> promotions(const std::string& environment, std::size_t limit) = 0;
+  virtual Result<std::optional<PromotionRecord>> promotion(const std::string& environment,
+                                                           std::int64_t generation) = 0;
+  /// The newest generation of every environment that has one.
+  virtual Result<std::vector<PromotionRecord>> newest_promotions() = 0;
+  /// Adds a generation, and notes since when tables are shown no more. Doing it twice changes nothing. Errors: W5412
+  /// the generation is another promotion's.
+  virtual Result<void> promote(const PromotionRecord& promotion) = 0;
+  /// Forgets every generation of an environment that is dropped.
+  virtual Result<void> forget_environment(const std::string& environment) = 0;
+  /// All physical tables and views that weir owns, by key.
+  virtual Result<std::vector<OwnedRecord>> owned() = 0;
+  /// Adds those that are not known.
+  virtual Result<void> put_owned(const std::vector<OwnedRecord>& owned) = 0;
+  /// Forgets tables that were removed, with their slices and schemas, in every environment.
+  virtual Result<void> forget_owned(const std::vector<std::string>& assets) = 0;
 
   // Reconciliation with the lakes' commit records.
   virtual Result<std::int64_t> reconciled_version(const std::string& lake) = 0;  // 0: never

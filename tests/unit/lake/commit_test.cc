@@ -26,7 +26,8 @@ CommitRecord record(const std::string& token) {
   step.content = R"({"rows":3,"sum":"170141183460469231731687303715884105727"})";
   step.tests_passed = 4;
   made.steps.push_back(step);
-  made.views = {{"ducklake://main/main.v", "main.v__1"}};
+  made.generation = 4;
+  made.views = {{"ducklake://main/main.v", {"ducklake://main/interlace__main.v__1", "v", "0123456789abcdef"}}};
   return made;
 }
 

@@ -258,5 +258,21 @@ TEST_F(History, AViewOfTheCurrentViewsNameIsReplacedAndSaid) {
   same_rows(table(), current());
 }
 
+TEST_F(History, OnOtherPlanesTwoColumnsTellTheVersionsApart) {
+  model.plane = Plane::Virtual;
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)")) << failure.front().message;
+  EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE _valid_to IS NULL"), 2);
+  const auto effect = publish("SELECT * FROM (VALUES (1, 'A'), (2, 'b')) v(id, name)");
+  ASSERT_TRUE(effect) << failure.front().message;
+  EXPECT_EQ(effect->counts.closed, 1);
+  EXPECT_EQ(effect->counts.inserted, 1);
+  EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE _valid_to IS NULL"), 2);
+  EXPECT_EQ(number("SELECT count(*) FROM " + table() + " a JOIN " + table() +
+                   " b ON a.id = b.id AND a._valid_to = b._valid_from AND a.name = 'a' AND b.name = 'A'"),
+            1);
+  EXPECT_FALSE(publish("SELECT * FROM (VALUES (1, 'A'), (2, 'b')) v(id, name)")->changes);
+  EXPECT_FALSE(publish("SELECT * FROM (VALUES (1, 'A')) v(id, name)")->changes);
+}
+
 }  // namespace
 }  // namespace weir::publish

@@ -184,5 +184,41 @@ TEST_F(Merge, EqualsDeleteByKeyAndInsertOnRandomData) {
   }
 }
 
+TEST_F(Merge, AFullMergeDeletesWhatTheResultLacks) {
+  model.strategy = Strategy::FullMerge;
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b'), (NULL, 'n'), (4, 'd')) v(id, name)"));
+  const auto effect = publish("SELECT * FROM (VALUES (2, 'B'), (4, 'd'), (5, 'e')) v(id, name)");
+  ASSERT_TRUE(effect);
+  EXPECT_EQ(effect->counts.inserted, 1);
+  EXPECT_EQ(effect->counts.updated, 1);
+  EXPECT_EQ(effect->counts.deleted, 2);
+  EXPECT_EQ(effect->counts.unchanged, 1);
+  EXPECT_EQ(effect->rows, 3);
+  same_rows("(SELECT * FROM (VALUES (2, 'B'), (4, 'd'), (5, 'e')) v(id, name))", table());
+  EXPECT_FALSE(publish("SELECT * FROM (VALUES (5, 'e'), (2, 'B'), (4, 'd')) v(id, name)")->changes);
+  EXPECT_EQ(publish("SELECT 1 AS id, 'x' AS name WHERE false")->counts.deleted, 3);
+  EXPECT_EQ(number("SELECT count(*) FROM " + table()), 0);
+}
+
+TEST_F(Merge, AFullMergeThatReplacesEveryKeyDeletesTheOthersAllTheSame) {
+  model.strategy = Strategy::FullMerge;
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)"));
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (3, 'c'), (4, 'd')) v(id, name)"));
+  same_rows("(SELECT * FROM (VALUES (3, 'c'), (4, 'd')) v(id, name))", table());
+}
+
+TEST_F(Merge, TheHashOfARowTellsNullFromEmptyAndSeparatorsFromValues) {
+  model.plane = Plane::Virtual;
+  model.strategy = Strategy::HashMerge;
+  model.keep_hash = true;
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, NULL, ''), (2, '', NULL), (3, 'a||b', 'c'), (4, 'a', 'b||c'), "
+                      "(5, 'a\",\"b', 'c'), (6, 'a', 'b\",\"c')) v(id, x, y)"));
+  EXPECT_EQ(number("SELECT count(DISTINCT _hash) FROM " + table()), 6);
+  EXPECT_FALSE(publish("SELECT 1 AS id, NULL::VARCHAR AS x, '' AS y")->changes);
+  const auto effect = publish("SELECT * FROM (VALUES (1, '', ''), (7, 'n', 'n')) v(id, x, y)");
+  EXPECT_EQ(effect->counts.inserted, 1);
+  EXPECT_EQ(effect->counts.updated, 1);
+}
+
 }  // namespace
 }  // namespace weir::publish

@@ -35,6 +35,8 @@ class Publishing : public ::testing::Test {
     writer_ = std::make_unique<duck::Connection>(std::move(*lakes_->connect()));
     run("CREATE SCHEMA oracle");
     model.target = Asset{AssetKind::Lake, "main", "main", "t"};
+    model.relation = *model.target;
+    model.plane = Plane::Managed;
     model.path = "t";
   }
   void TearDown() override {

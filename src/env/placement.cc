@@ -1,0 +1,73 @@
+#include "env/placement.h"
+
+#include <algorithm>
+
+namespace weir::env {
+namespace {
+
+/// An environment writes the tables that it built, unless another one came to show them; prod goes on writing its own,
+/// whoever looks.
+bool may_write(const Asset& table, const Environment& environment) {
+  const auto known = environment.owned.find(table.key());
+  if (known == environment.owned.end()) return true;
+  if (known->second.environment != environment.name) return false;
+  return environment.name == kProd || !environment.shown_elsewhere.contains(table.key());
+}
+
+Placement placement_of(const Model& model, const PlaceRequest& request) {
+  const Environment& environment = request.environment;
+  Placement placement{.fingerprint = request.fingerprints.at(model.path),
+                      .data = std::nullopt,
+                      .view = view_of(model.relation, environment.name),
+                      .seed = std::nullopt};
+  const state::ShownModel* shown = environment.shown_model(model.path);
+  placement.is_shown = shown != nullptr && shown->fingerprint == placement.fingerprint;
+  if (model.plane == Plane::Ephemeral) return placement;
+  const bool keeps = placement.is_shown || request.reused.contains(model.path) || !request.selected.contains(model.path);
+  if (keeps && shown != nullptr) placement.data = parse_asset(shown->data);
+  if (!placement.data) placement.data = physical_of(model.relation, placement.fingerprint);
+  placement.may_write = model.plane == Plane::View || may_write(*placement.data, environment);
+  if (placement.may_write || !request.own.contains(model.path)) return placement;
+  const Asset shared = *placement.data;
+  placement.data = physical_of(model.relation, placement.fingerprint, environment.name);
+  placement.may_write = true;
+  const bool starts_anew = model.strategy == Strategy::Replace;
+  if (!starts_anew && !environment.owned.contains(placement.data->key())) placement.seed = shared;
+  return placement;
+}
+
+}  // namespace
+
+bool is_owned(const Model& model) { return model.plane == Plane::Virtual || model.plane == Plane::View; }
+
+bool needs_placing(const Graph& graph) {
+  return std::any_of(graph.models().begin(), graph.models().end(),
+                     [](const Model& model) { return is_owned(model) || model.plane == Plane::Ephemeral; });
+}
+
+Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
+  std::map<std::string, Placement> owned;
+  std::map<std::string, Asset> moved;  // key of a relation -> where its rows lie
+  for (const Model& model : graph.models()) {
+    if (!is_owned(model) && model.plane != Plane::Ephemeral) continue;
+    Placement placement = placement_of(model, request);
+    if (placement.data) moved.emplace(model.relation.key(), *placement.data);
+    owned.emplace(model.path, std::move(placement));
+  }
+  const auto move = [&moved](Asset& asset) {
+    if (const auto found = moved.find(asset.key()); found != moved.end()) asset = found->second;
+  };
+  std::vector<Model> models = graph.models();
+  for (Model& model : models) {
+    if (is_owned(model)) model.target = *owned.at(model.path).data;
+    for (Reference& reference : model.references) move(reference.asset);
+    for (Test& test : model.tests)
+      if (test.reference) move(*test.reference);
+    for (Trigger& trigger : model.triggers)
+      if (trigger.asset) move(*trigger.asset);
+  }
+  WEIR_TRY(Graph linked, Graph::link(std::move(models)));
+  return Placed{std::move(linked), std::move(owned)};
+}
+
+}  // namespace weir::env

@@ -1,0 +1,50 @@
+// Environments as the state store keeps them: which physical tables weir owns, and what each environment shows of them,
+// generation by generation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weir::state {
+
+/// What an environment shows of one owned model.
+struct ShownModel {
+  std::string model;        // path
+  std::string fingerprint;  // of the definition that it shows
+  std::string data;         // URI of the physical table or view; empty for an ephemeral model
+  std::string view;         // URI of the environment's view
+  friend bool operator==(const ShownModel&, const ShownModel&) = default;
+};
+
+/// One generation of an environment: all that it shows, by path of the model.
+struct PromotionRecord {
+  std::string environment;
+  std::int64_t generation = 0;
+  std::string time;
+  std::string run;
+  std::string token;  // of the commit that moved the views
+  std::string command;
+  std::optional<std::int64_t> lake_version;
+  std::vector<ShownModel> models;
+};
+
+/// A physical table or view of weir's own.
+struct OwnedRecord {
+  std::string asset;  // key()
+  std::string uri;
+  std::string model;
+  std::string fingerprint;
+  /// The environment that built it and may write it.
+  std::string environment;
+  std::string plane;  // virtual | view
+  std::string run;
+  std::string created;
+  /// The model's file when it was built.
+  std::string source;
+  /// Since when no environment shows it; empty while one does.
+  std::string unreferenced;
+};
+
+}  // namespace weir::state
