@@ -73,6 +73,8 @@ struct StageRequest {
   std::optional<std::int64_t> earlier_rows;
   /// Rows that no stage which the query reads exceeds; nothing if it reads a table whose rows are not known.
   std::optional<std::int64_t> largest_stage = {};
+  /// The query is bound and judged, and no row is computed: a view has none of its own.
+  bool without_rows = false;
   /// Whole-table replace follows the query: no alignment to the target's types beyond the gate.
   bool follows_query = false;
   /// Folders that readers and COPY may touch; empty: project folder only is not enforced.

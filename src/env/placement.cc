@@ -23,10 +23,16 @@ Placement placement_of(const Model& model, const PlaceRequest& request) {
   const state::ShownModel* shown = environment.shown_model(model.path);
   placement.is_shown = shown != nullptr && shown->fingerprint == placement.fingerprint;
   if (model.plane == Plane::Ephemeral) return placement;
+  if (model.plane == Plane::View) {
+    // A view costs nothing to make; one of the environment's own reads the environment's own tables.
+    const std::string& name = environment.name;
+    placement.data = physical_of(model.relation, placement.fingerprint, name == kProd ? std::string() : name);
+    return placement;
+  }
   const bool keeps = placement.is_shown || request.reused.contains(model.path) || !request.selected.contains(model.path);
   if (keeps && shown != nullptr) placement.data = parse_asset(shown->data);
   if (!placement.data) placement.data = physical_of(model.relation, placement.fingerprint);
-  placement.may_write = model.plane == Plane::View || may_write(*placement.data, environment);
+  placement.may_write = may_write(*placement.data, environment);
   if (placement.may_write || !request.own.contains(model.path)) return placement;
   const Asset shared = *placement.data;
   placement.data = physical_of(model.relation, placement.fingerprint, environment.name);
@@ -36,14 +42,43 @@ Placement placement_of(const Model& model, const PlaceRequest& request) {
   return placement;
 }
 
+/// Gives a reader what it takes over from a model whose query is put into its own: what that reads, the macros that it
+/// calls, its files. Places of the other file mean nothing in the reader's, so the references have none.
+void take_over(Model& reader, const Model& inner) {
+  for (Reference reference : inner.references) {
+    reference.statement = Reference::kNoStatement;
+    reference.macro.reset();
+    reference.span = {};
+    reference.alias.clear();
+    reader.references.push_back(std::move(reference));
+  }
+  for (MacroDefinition macro : inner.macros) {
+    const bool is_known =
+        std::any_of(reader.macros.begin(), reader.macros.end(), [&macro](const MacroDefinition& one) {
+          return one.library == macro.library && one.statement.span.begin == macro.statement.span.begin;
+        });
+    if (is_known || macro.is_for_tests) continue;
+    macro.before = 0;
+    reader.macros.push_back(std::move(macro));
+  }
+  reader.is_volatile = reader.is_volatile || inner.is_volatile;
+  if (!inner.files)
+    reader.files.reset();
+  else if (reader.files)
+    reader.files->insert(reader.files->end(), inner.files->begin(), inner.files->end());
+}
+
+/// Producers first, so what an inner model took over goes on to its readers.
+void take_over_all(const Graph& graph, std::vector<Model>& models) {
+  for (std::size_t i = 0; i < models.size(); ++i)
+    for (const std::size_t producer : graph.producers_of(i))
+      if (models[producer].plane == Plane::Ephemeral || models[producer].plane == Plane::View)
+        take_over(models[i], models[producer]);
+}
+
 }  // namespace
 
 bool is_owned(const Model& model) { return model.plane == Plane::Virtual || model.plane == Plane::View; }
-
-bool needs_placing(const Graph& graph) {
-  return std::any_of(graph.models().begin(), graph.models().end(),
-                     [](const Model& model) { return is_owned(model) || model.plane == Plane::Ephemeral; });
-}
 
 Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
   std::map<std::string, Placement> owned;
@@ -57,6 +92,7 @@ Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
   const auto move = [&moved](Asset& asset) {
     if (const auto found = moved.find(asset.key()); found != moved.end()) asset = found->second;
   };
+  if (owned.empty()) return Placed{std::shared_ptr<const Graph>(std::shared_ptr<const Graph>(), &graph), {}};
   std::vector<Model> models = graph.models();
   for (Model& model : models) {
     if (is_owned(model)) model.target = *owned.at(model.path).data;
@@ -66,8 +102,9 @@ Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
     for (Trigger& trigger : model.triggers)
       if (trigger.asset) move(*trigger.asset);
   }
+  take_over_all(graph, models);
   WEIR_TRY(Graph linked, Graph::link(std::move(models)));
-  return Placed{std::move(linked), std::move(owned)};
+  return Placed{std::make_shared<const Graph>(std::move(linked)), std::move(owned)};
 }
 
 }  // namespace weir::env

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,7 +29,7 @@ struct Placement {
 };
 
 struct Placed {
-  Graph graph;
+  std::shared_ptr<const Graph> graph;
   /// Owned and ephemeral models by path.
   std::map<std::string, Placement> owned;
 };
@@ -46,10 +47,8 @@ struct PlaceRequest {
 };
 
 bool is_owned(const Model& model);
-/// Whether placing changes anything.
-bool needs_placing(const Graph& graph);
-
-/// Errors: none of its own; what linking finds cannot be found anew.
+/// A graph without owned and ephemeral models comes back as it is, and must outlive the result. Errors: none of its own;
+/// what linking finds cannot be found anew.
 Result<Placed> place(const Graph& graph, const PlaceRequest& request);
 
 }  // namespace weir::env

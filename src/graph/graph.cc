@@ -21,11 +21,18 @@ Diagnostic two_producers(const Model& first, const Model& second, const Asset& a
   return found;
 }
 
+/// The assets that lead to the model: what it produces, and the name of an ephemeral one, which produces nothing.
+std::vector<Asset> names_of(const Model& model) {
+  std::vector<Asset> names = outputs_of(model);
+  if (model.plane == Plane::Ephemeral) names.push_back(model.relation);
+  return names;
+}
+
 Result<Owners> owners_of(const std::vector<Model>& models) {
   Owners owners;
   Diagnostics problems;
   for (std::size_t i = 0; i < models.size(); ++i) {
-    for (const Asset& asset : outputs_of(models[i])) {
+    for (const Asset& asset : names_of(models[i])) {
       const auto [at, is_new] = owners.emplace(asset.key(), i);
       if (!is_new) problems.push_back(two_producers(models[at->second], models[i], asset));
     }
@@ -91,7 +98,7 @@ Diagnostic cycle(const std::vector<Model>& models, const std::vector<std::size_t
   found.hint = "break it: let one of them read a source, or take an `on` line away";
   for (const Reference& reference : blamed.references)
     for (const std::size_t member : members)
-      for (const Asset& output : outputs_of(models[member]))
+      for (const Asset& output : names_of(models[member]))
         if (reference.asset == output && !reference.macro) found.span = reference.span;
   return found;
 }
@@ -163,7 +170,7 @@ Result<Graph> Graph::link(std::vector<Model> models) {
 void Graph::index() {
   for (std::size_t i = 0; i < models_.size(); ++i) {
     by_path_.emplace(models_[i].path, i);
-    for (const Asset& asset : outputs_of(models_[i])) by_asset_.emplace(asset.key(), i);
+    for (const Asset& asset : names_of(models_[i])) by_asset_.emplace(asset.key(), i);
   }
   const Edges edges = edges_of(models_, by_asset_);
   readers_.resize(models_.size());

@@ -145,8 +145,10 @@ Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std
   std::set<std::string> called;
   for (const plan::Step& step : plan.steps) {
     if (step.fingerprint.empty() || !seen.insert(step.model->path).second) continue;
-    records.push_back(record_of(*step.model, step.fingerprint));
-    for (const MacroDefinition& macro : step.model->macros) called.insert(macro.library);
+    // As it is written, not as it is placed.
+    const Model& model = graph->models()[graph->index_of(step.model->path)];
+    records.push_back(record_of(model, step.fingerprint));
+    for (const MacroDefinition& macro : model.macros) called.insert(macro.library);
     digests.emplace_back(records.back().model, records.back().digest);
   }
   if (records.empty()) return {};

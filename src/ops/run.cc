@@ -45,6 +45,7 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   WEIR_TRY(resolved.selected, select(*graph, selection, warnings));
   resolved.partition = request.partition;
   resolved.at = request.at;
+  resolved.is_whole = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
   WEIR_TRY(resolved.arguments, arguments_of(*project, request.arguments));
   return resolved;
 }

@@ -54,7 +54,8 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   WEIR_TRY(const Project* project, workspace.project());
   std::set<std::string> all;
   for (const Model& model : graph->models()) all.insert(model.path);
-  WEIR_TRY(const plan::World world, run::observe(*project, *graph, all, *lakes, *store, environment));
+  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
+  WEIR_TRY(const plan::World world, run::observe(*project, *graph, all, *lakes, *store, shown));
   const auto fingerprints = plan::fingerprints(*graph);
   std::set<std::pair<std::string, std::string>> running;
   WEIR_TRY(const std::vector<state::Lease> leases, store->leases());

@@ -60,10 +60,7 @@ std::string changes_key(const Asset& input, const Graph& graph) {
 }
 
 std::string not_there_yet(const Model& model) {
-  std::string missing = fmt::format("the plane `{}` is not there yet", name_of(model.plane));
-  // A model without a header, or whose author forgot the line, is of this plane.
-  if (model.plane != Plane::Virtual) return missing;
-  return fmt::format("{}; `-- materialize ducklake://<lake>/<table>` in the header makes a table of a lake", missing);
+  return fmt::format("the plane `{}` is not there yet", name_of(model.plane));
 }
 
 bool needs_audit(const Step& step, const World& world) {
@@ -90,7 +87,8 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
   std::map<std::size_t, std::size_t> step_of_model;
   for (std::size_t i = 0; i < graph.models().size(); ++i) {
     const Model& model = graph.models()[i];
-    if (!selected.contains(model.path) || model.is_macro_library) continue;
+    // An ephemeral model is computed by those that read it.
+    if (!selected.contains(model.path) || model.is_macro_library || model.plane == Plane::Ephemeral) continue;
     Step step;
     step.id = plan.steps.size();
     step.model = &model;
@@ -103,7 +101,7 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
 
     if (const auto tests = options.tests.find(model.path); tests != options.tests.end()) step.tests = tests->second;
     const auto partition = options.partitions.find(model.path);
-    if (model.plane != Plane::Managed && model.plane != Plane::Manual) {
+    if (model.plane == Plane::Table || model.plane == Plane::File) {
       step.action = Action::Skip;
       step.reason = not_there_yet(model);
       step.is_blocking = true;
@@ -172,7 +170,10 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   if (force) return "asked for with --force";
   if (model.plane == Plane::Manual) return "manual scripts always run";
   if (model.strategy == Strategy::Append) return "append always runs";
-  if (model.is_volatile) return "its query calls a function whose result may change at any time";
+  // A view without tests is its definition: new rows below it change nothing about it.
+  const bool is_definition_only = model.plane == Plane::View && model.tests.empty();
+  if (model.is_volatile && !is_definition_only)
+    return "its query calls a function whose result may change at any time";
   if (!model.files) return "its query reads a file whose name is not constant";
   const std::string key = model.target->key();
   const state::SliceRecord* record = world.slice(key, step.slice);
@@ -183,7 +184,7 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   if (record->arguments_hash != step.arguments_hash) return "its arguments changed";
   for (const std::size_t producer : step.reads) {
     const Step& upstream = plan.steps[producer];
-    if (upstream.action == Action::Fresh || ended.contains(producer)) continue;
+    if (is_definition_only || upstream.action == Action::Fresh || ended.contains(producer)) continue;
     return fmt::format("{} is built in this run", upstream.model->path);
   }
   for (const std::string& file : *model.files) {
@@ -194,7 +195,7 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
     if (!recorded) return fmt::format("it did not read file {} before", file);
   }
   for (const state::InputRecord& input : record->inputs)
-    if (auto reason = input_changed(input, plan, world)) return reason;
+    if (auto reason = input_changed(input, plan, world); reason && !is_definition_only) return reason;
   if (Proof proof = proof_of(*record, *model.target, world); proof.kind != Proof::Kind::Holds)
     return std::move(proof.reason);
   return std::nullopt;

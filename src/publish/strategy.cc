@@ -6,8 +6,27 @@
 
 namespace weir::publish {
 
+namespace {
+
+Effect prepare_view(Draft& draft) {
+  Effect effect;
+  effect.target_version = draft.request.target.version;
+  effect.changes = !draft.request.target.exists || !draft.request.is_view_current;
+  effect.needs_schema = effect.changes;
+  effect.columns = draft.request.stage.columns;
+  effect.rows = draft.request.stage.content.rows;
+  effect.table_image = draft.request.stage.relation;
+  effect.slice_image = draft.request.stage.relation;
+  effect.statements = {duck::Sql("CREATE OR REPLACE VIEW {} AS {}", draft.writable(),
+                                 duck::Sql::verbatim(draft.request.view_sql))};
+  return effect;
+}
+
+}  // namespace
+
 Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
   Draft draft(clean, request);
+  if (request.model.plane == Plane::View) return prepare_view(draft);
   WEIR_CHECK(draft.take_shape());
   switch (request.model.strategy) {
     case Strategy::Replace:

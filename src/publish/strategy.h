@@ -38,6 +38,10 @@ struct PrepareRequest {
   /// `--full-refresh`: the target is made anew from this stage alone, whatever it holds; comments and the like are
   /// kept.
   bool rebuild = false;
+  /// The text of a view, which names what it reads as every reader of the lake does.
+  std::string view_sql = {};
+  /// The view that is there has that text.
+  bool is_view_current = false;
   /// Names the delta tables: unique per step in the instance.
   std::string prefix;
 };

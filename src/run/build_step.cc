@@ -10,6 +10,7 @@
 #include "io/file_identity.h"
 #include "project/setup.h"
 #include "project/validity.h"
+#include "run/inline.h"
 #include "run/step.h"
 
 namespace weir::run {
@@ -21,6 +22,8 @@ struct Rendered {
   std::vector<parse::Spliced> setup;
   std::vector<duck::Sql> test_setup;
   parse::Spliced query;
+  /// Of a view: the query as the lake keeps it.
+  std::string view_sql;
   std::optional<std::int64_t> largest_stage;
 };
 
@@ -41,6 +44,7 @@ class Renderer {
     rendered.query =
         splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice, work_.step->arguments);
     rendered.largest_stage = largest_stage_;
+    if (model.plane == Plane::View) rendered.view_sql = stored_query(model);
     return rendered;
   }
 
@@ -53,6 +57,25 @@ class Renderer {
     return setup_statements(model, where, work_.step->slice, work_.step->arguments, SetupFor::Tests);
   }
 
+  /// The query with the names by which every reader of the lake finds its tables: two parts, since a lake may be
+  /// attached under any name.
+  std::string stored_query(const Model& model) const {
+    const WhereToRead where = [&](const Reference& reference) -> std::string {
+      const Model* producer = session_.graph.producer(reference.asset);
+      if (producer != nullptr && producer->plane == Plane::Ephemeral) return inlined(*producer, where);
+      return duck::Sql("{}", duck::TableName{{}, reference.asset.schema, reference.asset.name}).text();
+    };
+    return splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice,
+                            work_.step->arguments)
+        .text();
+  }
+
+  /// True for a model whose query stands for its rows here.
+  bool is_inlined(const Model* producer, bool has_image) const {
+    if (producer == nullptr || producer == work_.step->model) return false;
+    return producer->plane == Plane::Ephemeral || (producer->plane == Plane::View && !has_image);
+  }
+
   std::string relation_of(const Reference& reference, const std::map<std::string, std::int64_t>& versions) {
     if (reference.asset.kind == AssetKind::Datatable) {
       largest_stage_.reset();
@@ -63,6 +86,11 @@ class Renderer {
     const std::int64_t pinned = version == versions.end() ? 0 : version->second;
     std::optional<Images::Found> image;
     if (!reference.has_at) image = session_.images.find(reference.asset, pinned);
+    const Model* producer = session_.graph.producer(reference.asset);
+    if (!reference.has_at && is_inlined(producer, image.has_value())) {
+      largest_stage_.reset();
+      return inlined(*producer, [&](const Reference& inner) { return relation_of(inner, versions); });
+    }
     note_input(reference.asset, image, pinned);
     note_rows(image);
     if (image) return image->relation.text();
@@ -153,7 +181,7 @@ Diagnostics in_project_words(const Session& session, const Model& model, Diagnos
       if (!is_here || !is_missing(session, reference.asset)) continue;
       const Model* producer = session.graph.producer(reference.asset);
       problem.span = reference.span;
-      problem.message = reference.asset.uri() + " does not exist yet";
+      problem.message = (producer == nullptr ? reference.asset : producer->relation).uri() + " does not exist yet";
       problem.hint = producer == nullptr ? "no model of the project produces it"
                                          : "run the model that produces it first: weir run " + producer->path;
     }
@@ -170,6 +198,7 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
   if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
   WEIR_TRY(Rendered rendered, pin_and_render(session, work, connection));
   work.setup = std::move(rendered.test_setup);
+  work.view_sql = std::move(rendered.view_sql);
   const state::SliceRecord* earlier = session.world.slice(model.target->key(), work.step->slice);
   build::StageRequest request{
       .model = model,
@@ -182,6 +211,7 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
       .lake = session.lake_of(model),
       .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
       .largest_stage = rendered.largest_stage,
+      .without_rows = model.plane == Plane::View && model.tests.empty(),
       .follows_query = session.options.full_refresh || (model.strategy == Strategy::Replace && !model.partitioning),
       .scratch_folder = session.project.config.temp_folder,
       .samples = session.project.config.samples,
@@ -199,6 +229,18 @@ std::optional<build::Content> recorded_content(const Session& session, const Ste
   if (record == nullptr || !work.target.exists || record->content.empty()) return std::nullopt;
   if (!record->snapshot_id || *record->snapshot_id != work.target.version) return std::nullopt;
   return build::content_from_json(record->content);
+}
+
+/// True if the slice was last built, by this very definition, from the same tables.
+bool reads_the_same(const Session& session, const StepWork& work) {
+  const state::SliceRecord* record = session.world.slice(work.step->model->target->key(), work.step->slice);
+  if (record == nullptr || record->fingerprint != work.step->fingerprint) return false;
+  std::set<std::string> then;
+  for (const state::InputRecord& input : record->inputs)
+    if (input.asset.starts_with("ducklake:")) then.insert(input.asset);
+  std::set<std::string> now;
+  for (const Input& input : work.report.inputs) now.insert(input.asset.key());
+  return then == now;
 }
 
 Result<void> observe_target(Session& session, StepWork& work, duck::Connection& connection) {
@@ -283,12 +325,14 @@ Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& cl
 void show_image(Session& session, const StepWork& work) {
   const Model& model = *work.step->model;
   const bool stands_alone = model.strategy == Strategy::Replace && !model.partitioning;
+  // Nothing was computed: its readers take its query.
+  if (model.plane == Plane::View && model.tests.empty()) return;
   const std::unique_lock lock(session.images.mutex());
   if (!work.effect->changes && !stands_alone) return;  // the committed table is what it will be
   std::optional<std::int64_t> rows;
   if (stands_alone) rows = work.stage->content.rows;
   session.images.add(*model.target, {work.step->id, work.effect->table_image, stands_alone, rows});
-  if (!model.is_history()) return;
+  if (!model.is_history() || model.plane != Plane::Managed) return;
   Asset current = *model.target;
   current.name += "_current";
   session.images.add(current, {work.step->id, work.effect->slice_image, false});
@@ -328,6 +372,8 @@ publish::PrepareRequest prepare_request(Session& session, StepWork& work) {
           .effective_micros = session.effective_micros,
           .always_commit = session.project.config.always_commit,
           .rebuild = session.options.full_refresh,
+          .view_sql = work.view_sql,
+          .is_view_current = model.plane == Plane::View && reads_the_same(session, work),
           .prefix = fmt::format("e{}", work.step->id)};
 }
 

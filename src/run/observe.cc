@@ -27,16 +27,32 @@ std::map<std::string, std::int64_t> oldest_versions(const plan::World& world) {
   return oldest;
 }
 
-}  // namespace
-
-Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected,
-                            lake::Lakes& lakes, state::Store& store, const std::string& environment) {
-  plan::World world;
+Result<void> add_slices(state::Store& store, const std::string& environment, const std::set<std::string>* only,
+                        plan::World& world) {
   WEIR_TRY(std::vector<state::SliceRecord> slices, store.slices(environment, std::nullopt));
   for (state::SliceRecord& slice : slices) {
+    if (only != nullptr && !only->contains(slice.asset)) continue;
     auto key = std::make_pair(slice.asset, slice.slice);
     world.slices.emplace(std::move(key), std::move(slice));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected,
+                            lake::Lakes& lakes, state::Store& store, const env::Environment& environment) {
+  plan::World world;
+  WEIR_CHECK(add_slices(store, environment.name, nullptr, world));
+  // What an environment shows of another's tables is in that one's ledger.
+  std::map<std::string, std::set<std::string>> of_others;
+  for (const Model& model : graph.models()) {
+    if (!model.target || !selected.contains(model.path)) continue;
+    const auto owned = environment.owned.find(model.target->key());
+    if (owned != environment.owned.end() && owned->second.environment != environment.name)
+      of_others[owned->second.environment].insert(owned->first);
+  }
+  for (const auto& [owner, assets] : of_others) WEIR_CHECK(add_slices(store, owner, &assets, world));
   for (const Model& model : graph.models()) {
     if (!selected.contains(model.path) || !model.files) continue;
     for (const std::string& file : *model.files)

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "env/environment.h"
 #include "graph/graph.h"
 #include "lake/lakes.h"
 #include "plan/plan.h"
@@ -14,6 +15,6 @@ namespace weir::run {
 
 /// Looks at what the selected models read and write. Writes nothing.
 Result<plan::World> observe(const Project& project, const Graph& graph, const std::set<std::string>& selected,
-                            lake::Lakes& lakes, state::Store& store, const std::string& environment);
+                            lake::Lakes& lakes, state::Store& store, const env::Environment& environment);
 
 }  // namespace weir::run

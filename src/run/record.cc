@@ -96,12 +96,28 @@ std::optional<state::SchemaRecord> schema_of(const Session& session, const StepW
     columns.push_back({{"name", column.name}, {"type", column.type}});
   state::SchemaRecord schema;
   schema.environment = session.options.environment;
-  schema.asset = work.step->model->target->key();
+  // By the name that readers use: what they count on is bound to it.
+  schema.asset = work.step->model->relation.key();
   schema.columns_json = columns.dump();
   schema.snapshot_id = work.report.snapshot_id;
   schema.run = session.run;
   schema.captured = state::now_text();
   return schema;
+}
+
+state::OwnedRecord owned_of(const Session& session, const StepWork& work) {
+  const Model& model = *work.step->model;
+  return {.asset = model.target->key(),
+          .uri = model.target->uri(),
+          .model = model.path,
+          .fingerprint = work.step->fingerprint,
+          .environment = session.options.environment,
+          .plane = std::string(name_of(model.plane)),
+          .run = session.run,
+          .created = state::now_text(),
+          .source = model.source->text,
+          // Until the environment is moved nothing shows it.
+          .unreferenced = state::now_text()};
 }
 
 bool lost_its_lease(const StepWork& work) {
@@ -112,7 +128,7 @@ bool lost_its_lease(const StepWork& work) {
 void add_tests(const Session& session, const StepWork& work, std::vector<state::TestRecord>& rows) {
   for (const audit::Verdict& verdict : work.report.tests) {
     const nlohmann::json json = to_json(verdict);
-    rows.push_back({session.run, work.report.model, work.step->model->target->key(), work.report.partition,
+    rows.push_back({session.run, work.report.model, work.step->model->relation.key(), work.report.partition,
                     verdict.test, json["status"].get<std::string>(), json["severity"].get<std::string>(),
                     verdict.violating, verdict.sample_json, verdict.ms, state::now_text()});
   }
@@ -154,6 +170,8 @@ void record_steps(Session& session, const std::vector<StepWork*>& ended) {
     }
     if (status != Status::Materialized && status != Status::Unchanged && status != Status::Failed) continue;
     outcome.slices.push_back(slice_of(session, *work));
+    if (is_done(status) && session.owned.contains(work->step->model->path))
+      outcome.owned.push_back(owned_of(session, *work));
     if (auto schema = schema_of(session, *work)) outcome.schemas.push_back(std::move(*schema));
     add_tests(session, *work, outcome.tests);
   }

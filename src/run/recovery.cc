@@ -10,6 +10,7 @@
 #include "lake/commit.h"
 #include "lake/strays.h"
 #include "state/liveness.h"
+#include "text/lexer.h"
 
 namespace weir::run {
 namespace {
@@ -240,7 +241,7 @@ Result<void> note_reconciled(Session& session, const RunReport& report) {
     std::set<std::int64_t> ours;
     for (const StepReport& step : report.steps) {
       if (step.status == Status::Materialized && step.snapshot_id &&
-          parse_asset(step.materialized)->place == lake.name())
+          text::same_word(step.lake, lake.name()))
         ours.insert(*step.snapshot_id);
     }
     WEIR_TRY(std::int64_t reconciled, session.store.reconciled_version(lake.name()));

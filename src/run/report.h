@@ -31,6 +31,8 @@ struct StepReport {
   std::string model;
   /// URI of the target.
   std::string materialized;
+  /// Name of the lake that it lies in; empty for what lies in none.
+  std::string lake;
   std::string partition;
   Status status = Status::Skipped;
   /// Skipped in a way that counts as failure of the run: what was asked for could not be done.
@@ -69,6 +71,8 @@ struct RunReport {
   std::string started;
   std::string finished;
   std::vector<StepReport> steps;
+  /// What the environment shows now; nothing if weir owns no model's rows.
+  std::optional<std::int64_t> generation;
   /// What is to be said of the run as a whole: arguments that are NULL, for example.
   Diagnostics notes;
 };

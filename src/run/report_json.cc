@@ -156,8 +156,10 @@ json to_json(const StepReport& step) {
 json to_json(const RunReport& run) {
   json steps = json::array();
   for (const StepReport& step : run.steps) steps.push_back(to_json(step));
-  return {{"run", run.run},         {"env", run.environment},   {"status", run.status},
-          {"started", run.started}, {"finished", run.finished}, {"steps", steps}};
+  json result{{"run", run.run},         {"env", run.environment},   {"status", run.status},
+              {"started", run.started}, {"finished", run.finished}, {"steps", steps}};
+  if (run.generation) result["generation"] = *run.generation;
+  return result;
 }
 
 std::string to_json_text(const RunReport& run) {

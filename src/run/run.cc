@@ -12,6 +12,7 @@
 #include "plan/fingerprint.h"
 #include "run/arguments.h"
 #include "run/observe.h"
+#include "run/promote.h"
 #include "run/record.h"
 #include "run/recovery.h"
 #include "run/scheduler.h"
@@ -114,6 +115,7 @@ class Claimer {
     Claimed claimed;
     WEIR_TRY(claimed.planned, plan_run(project_, graph_, lakes_, store_, request_));
     WEIR_CHECK(judge(claimed.planned.plan));
+    if (request_.approve) WEIR_CHECK(request_.approve(claimed.planned));
     failpoint("before_claim");
     while (true) {
       const std::vector<state::Lease> wanted = leases_wanted(claimed.planned.plan, run_);
@@ -188,7 +190,7 @@ class Claimer {
 Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lakes, const plan::Plan& plan) {
   std::map<std::string, std::vector<Asset>> assets;
   for (const plan::Step& step : plan.steps)
-    if (step.action == plan::Action::Build && step.model->plane == Plane::Managed)
+    if (step.action == plan::Action::Build && step.model->plane != Plane::Manual)
       assets[lakes.lake(step.model->target->place).name()].push_back(*step.model->target);
   std::map<std::string, lake::TableState> targets;
   WEIR_TRY(duck::Connection connection, lakes.connect());
@@ -212,6 +214,37 @@ std::string status_of(const RunReport& report, bool stopped) {
 
 }  // namespace
 
+namespace {
+
+/// The selection, and what it reads of owned models whose definition the environment does not show yet.
+std::set<std::string> with_changed_producers(const Graph& graph, std::set<std::string> selected,
+                                             const std::map<std::string, std::string>& fingerprints,
+                                             const env::Environment& environment) {
+  for (std::size_t i = graph.models().size(); i-- > 0;) {
+    if (!selected.contains(graph.models()[i].path)) continue;
+    for (const std::size_t at : graph.producers_of(i)) {
+      const Model& producer = graph.models()[at];
+      if (!env::is_owned(producer) && producer.plane != Plane::Ephemeral) continue;
+      const state::ShownModel* shown = environment.shown_model(producer.path);
+      if (shown == nullptr || shown->fingerprint != fingerprints.at(producer.path)) selected.insert(producer.path);
+    }
+  }
+  return selected;
+}
+
+/// Models that are to be built although this environment may not write the table of their definition.
+std::set<std::string> unwritable(const plan::Plan& plan, const env::Placed& placed) {
+  std::set<std::string> models;
+  for (const plan::Step& step : plan.steps) {
+    const auto placement = placed.owned.find(step.model->path);
+    if (step.action == plan::Action::Build && placement != placed.owned.end() && !placement->second.may_write)
+      models.insert(step.model->path);
+  }
+  return models;
+}
+
+}  // namespace
+
 Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
                          const RunRequest& request) {
   Planned planned;
@@ -222,9 +255,19 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
            check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
   WEIR_TRY(options.partitions, partitions_of(graph, request));
   options.tests = plan::test_fingerprints(graph, project.custom_tests);
-  WEIR_TRY(planned.world, observe(project, graph, request.selected, lakes, store, request.options.environment));
-  WEIR_TRY(planned.plan, plan::make_plan(graph, request.selected, plan::fingerprints(graph), planned.world, options));
-  return planned;
+  const auto fingerprints = plan::fingerprints(graph);
+  WEIR_TRY(planned.environment, env::look(store, request.options.environment));
+  const std::set<std::string> selected =
+      with_changed_producers(graph, request.selected, fingerprints, planned.environment);
+  env::PlaceRequest place{.fingerprints = fingerprints, .environment = planned.environment, .selected = selected};
+  while (true) {
+    WEIR_TRY(planned.placed, env::place(graph, place));
+    WEIR_TRY(planned.world, observe(project, *planned.placed.graph, selected, lakes, store, planned.environment));
+    WEIR_TRY(planned.plan, plan::make_plan(*planned.placed.graph, selected, fingerprints, planned.world, options));
+    std::set<std::string> own = unwritable(planned.plan, planned.placed);
+    if (own.empty()) return planned;
+    place.own.merge(own);
+  }
 }
 
 Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
@@ -252,9 +295,10 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   if (request.deploy) WEIR_CHECK(request.deploy(planned.plan, report.run));
 
   Session session{.project = project,
-                  .graph = graph,
+                  .graph = *planned.placed.graph,
                   .plan = planned.plan,
                   .world = planned.world,
+                  .owned = planned.placed.owned,
                   .lakes = lakes,
                   .store = store,
                   .listener = listener,
@@ -271,6 +315,15 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   }
   report.notes = std::move(planned.notes);
   report.status = status_of(report, stop.load());
+  if (!stop.load() && (!planned.placed.owned.empty() || planned.environment.shown)) {
+    PromoteRequest promotion{.environment = planned.environment,
+                             .models = shown_after(session, planned.environment, report.steps, request.is_whole,
+                                                   report.notes),
+                             .run = report.run,
+                             .command = request.options.command};
+    WEIR_TRY(const auto shown, promote(project, lakes, store, promotion, stop));
+    if (shown) report.generation = shown->generation;
+  }
   report.finished = state::now_text();
   failpoint("before_end");
   WEIR_CHECK(row.close(report.status, to_json_text(report)));

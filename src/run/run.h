@@ -4,10 +4,12 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "env/placement.h"
 #include "graph/graph.h"
 #include "lake/lakes.h"
 #include "plan/plan.h"
@@ -17,6 +19,8 @@
 #include "state/store.h"
 
 namespace weir::run {
+
+struct Planned;
 
 struct RunRequest {
   RunOptions options;
@@ -28,8 +32,13 @@ struct RunRequest {
   std::optional<std::string> at;
   /// "" or a model path -> argument -> value.
   std::map<std::string, std::map<std::string, std::string>> arguments;
+  /// No selector narrowed the selection: models that are gone from the project are taken out of the environment.
+  bool is_whole = false;
   /// Called with the final plan and the run's id before anything is built: records the definitions that will run.
   std::function<Result<void>(const plan::Plan& plan, const std::string& run)> deploy;
+  /// Asked before anything is claimed where the environment would show a changed definition, or no longer show a model;
+  /// may refuse the run.
+  std::function<Result<void>(const Planned& planned)> approve;
   /// Asked before anything is claimed, with the paths of the models that have something to build; may refuse the run.
   std::function<Result<void>(const std::set<std::string>&)> judge;
 };
@@ -37,6 +46,9 @@ struct RunRequest {
 /// A plan with what it was made from; planning touches nothing.
 struct Planned {
   Diagnostics notes;
+  env::Environment environment;
+  /// The graph with owned models at their physical tables; the plan's models live in it.
+  env::Placed placed;
   plan::World world;
   plan::Plan plan;
 };

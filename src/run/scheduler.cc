@@ -37,7 +37,10 @@ std::string label_of(const plan::Step& step) {
 StepReport first_report(const plan::Step& step) {
   StepReport report;
   report.model = step.model->path;
-  if (step.model->target) report.materialized = step.model->target->uri();
+  if (step.model->target) {
+    report.materialized = step.model->relation.uri();
+    report.lake = step.model->target->place;
+  }
   report.partition = step.slice;
   report.strategy = step.model->plane == Plane::Managed ? std::string(name_of(step.model->strategy))
                                                         : std::string(name_of(step.model->plane));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "env/placement.h"
 #include "graph/graph.h"
 #include "lake/lakes.h"
 #include "plan/plan.h"
@@ -26,6 +27,8 @@ struct RunOptions {
   bool no_wait = false;
   bool force = false;
   bool full_refresh = false;
+  /// Models that were built are shown although others of the selection failed.
+  bool partial = false;
 };
 
 struct Session {
@@ -33,6 +36,8 @@ struct Session {
   const Graph& graph;
   const plan::Plan& plan;
   const plan::World& world;
+  /// Where the rows of owned models lie, by path.
+  const std::map<std::string, env::Placement>& owned;
   lake::Lakes& lakes;
   state::Store& store;
   Listener& listener;

@@ -35,6 +35,8 @@ struct StepWork {
   std::vector<state::InputRecord> file_inputs;
   /// Relations of configured databases that the model reads, by asset key.
   std::map<std::string, duck::TableName> datatables;
+  /// The text of a view model.
+  std::string view_sql;
   std::optional<state::Lease> lease;
   /// Bytes and rows were given to the lake.
   bool published = false;

@@ -143,19 +143,13 @@ Result<std::vector<OwnedRecord>> SqlStore::owned() {
   return owned;
 }
 
-Result<void> SqlStore::put_owned(const std::vector<OwnedRecord>& owned) {
-  if (owned.empty()) return {};
-  const std::lock_guard guard(mutex_);
-  return session_->write("put_owned", [&]() -> Result<void> {
-    for (const OwnedRecord& one : owned) {
-      // A table that is made anew under the same name keeps its first entry: its owner does not change.
-      session_->run("INSERT INTO snapshot VALUES (:asset, :uri, :model, :fingerprint, :environment, :plane, :run, "
-                    ":created, :source, :unreferenced) ON CONFLICT (asset) DO NOTHING",
-                    {one.asset, one.uri, one.model, one.fingerprint, one.environment, one.plane, one.run, one.created,
-                     one.source, one.unreferenced});
-    }
-    return {};
-  });
+void SqlStore::write_owned(const std::vector<OwnedRecord>& owned) {
+  // A table that is made anew under the same name keeps its first entry: its owner does not change.
+  for (const OwnedRecord& one : owned)
+    session_->run("INSERT INTO snapshot VALUES (:asset, :uri, :model, :fingerprint, :environment, :plane, :run, "
+                  ":created, :source, :unreferenced) ON CONFLICT (asset) DO NOTHING",
+                  {one.asset, one.uri, one.model, one.fingerprint, one.environment, one.plane, one.run, one.created,
+                   one.source, one.unreferenced});
 }
 
 Result<void> SqlStore::forget_owned(const std::vector<std::string>& assets) {

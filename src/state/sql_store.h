@@ -42,7 +42,6 @@ class SqlStore final : public Store {
   Result<void> promote(const PromotionRecord& promotion) override;
   Result<void> forget_environment(const std::string& environment) override;
   Result<std::vector<OwnedRecord>> owned() override;
-  Result<void> put_owned(const std::vector<OwnedRecord>& owned) override;
   Result<void> forget_owned(const std::vector<std::string>& assets) override;
   Result<std::int64_t> reconciled_version(const std::string& lake) override;
   Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) override;
@@ -64,6 +63,7 @@ class SqlStore final : public Store {
   void write_slices(const std::vector<SliceRecord>& slices);
   void write_schemas(const std::vector<SchemaRecord>& schemas);
   void write_tests(const std::vector<TestRecord>& tests);
+  void write_owned(const std::vector<OwnedRecord>& owned);
   void note_references(const std::string& time);
   DeploymentChanges differences(const Deployment& deployment);
   void write_deployed(const Deployment& deployment, const DeploymentChanges& changes);

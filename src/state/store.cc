@@ -144,6 +144,7 @@ Result<void> SqlStore::record(const Outcome& outcome) {
     write_slices(outcome.slices);
     write_schemas(outcome.schemas);
     write_tests(outcome.tests);
+    write_owned(outcome.owned);
     return {};
   });
 }

@@ -123,6 +123,7 @@ class Store {
     std::vector<SliceRecord> slices;
     std::vector<SchemaRecord> schemas;  // version is chosen by the store
     std::vector<TestRecord> tests;
+    std::vector<OwnedRecord> owned;  // those that are not known yet
   };
   virtual Result<void> record(const Outcome& outcome) = 0;
   virtual Result<std::vector<StepRecord>> steps(const std::string& run) = 0;
@@ -170,8 +171,6 @@ class Store {
   virtual Result<void> forget_environment(const std::string& environment) = 0;
   /// All physical tables and views that weir owns, by key.
   virtual Result<std::vector<OwnedRecord>> owned() = 0;
-  /// Adds those that are not known.
-  virtual Result<void> put_owned(const std::vector<OwnedRecord>& owned) = 0;
   /// Forgets tables that were removed, with their slices and schemas, in every environment.
   virtual Result<void> forget_owned(const std::vector<std::string>& assets) = 0;
 

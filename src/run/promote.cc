@@ -1,0 +1,207 @@
+#include "run/promote.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/failpoint.h"
+#include "lake/commit.h"
+
+namespace weir::run {
+namespace {
+
+using Models = std::map<std::string, const state::ShownModel*>;
+
+Models by_path(const std::vector<state::ShownModel>& models) {
+  Models all;
+  for (const state::ShownModel& one : models) all.emplace(one.model, &one);
+  return all;
+}
+
+struct Moves {
+  std::vector<const state::ShownModel*> shown;  // views to make or to point elsewhere
+  std::vector<Asset> gone;
+};
+
+Moves moves_of(const std::optional<state::PromotionRecord>& before, const std::vector<state::ShownModel>& after) {
+  Moves moves;
+  const Models then = before ? by_path(before->models) : Models();
+  std::set<std::string> views;
+  for (const state::ShownModel& one : after) {
+    if (one.data.empty()) continue;
+    views.insert(parse_asset(one.view)->key());
+    const auto earlier = then.find(one.model);
+    if (earlier == then.end() || earlier->second->data != one.data || earlier->second->view != one.view)
+      moves.shown.push_back(&one);
+  }
+  for (const auto& [path, one] : then) {
+    if (one->data.empty()) continue;
+    const Asset view = *parse_asset(one->view);
+    if (!views.contains(view.key())) moves.gone.push_back(view);
+  }
+  return moves;
+}
+
+/// A table under the name of a view is somebody's own: it is never replaced.
+Result<void> judge_names(const lake::Lake& lake, duck::Connection& connection, const Moves& moves,
+                         std::int64_t version) {
+  std::vector<Asset> views;
+  for (const state::ShownModel* one : moves.shown) views.push_back(*parse_asset(one->view));
+  WEIR_TRY(const auto states, lake.observe(connection, views, version));
+  Diagnostics problems;
+  for (const Asset& view : views) {
+    const lake::TableState& state = states.at(view.key());
+    if (!state.exists || state.is_view) continue;
+    problems.push_back({.code = Code::W5404,
+                        .message = fmt::format("{} is a table; the environment would show a view there", view.uri()),
+                        .hint = "rename the table or the model"});
+  }
+  if (!problems.empty()) return fail(std::move(problems));
+  return {};
+}
+
+std::vector<duck::Sql> statements_of(const lake::Lake& lake, const Moves& moves) {
+  std::vector<duck::Sql> statements;
+  std::set<std::string> schemas;
+  for (const Asset& view : moves.gone)
+    statements.emplace_back("DROP VIEW IF EXISTS {}", lake.writable(view.schema, view.name));
+  for (const state::ShownModel* one : moves.shown) {
+    const Asset view = *parse_asset(one->view);
+    const Asset data = *parse_asset(one->data);
+    if (schemas.insert(view.schema).second)
+      statements.emplace_back("CREATE SCHEMA IF NOT EXISTS {}", duck::TableName{{}, lake.writer(), view.schema});
+    statements.emplace_back("CREATE OR REPLACE VIEW {} AS SELECT * FROM {}", lake.writable(view.schema, view.name),
+                            duck::TableName{{}, data.schema, data.name});
+  }
+  return statements;
+}
+
+Diagnostic not_moved(const std::string& environment, const duck::Failure& failure) {
+  return lake::explain(Code::W5407, "moving the environment " + environment, failure);
+}
+
+class Promotion {
+ public:
+  Promotion(lake::Lakes& lakes, const PromoteRequest& request, Moves moves)
+      : lakes_(lakes), request_(request), moves_(std::move(moves)) {}
+
+  /// Moves the views. Returns the version of the lake.
+  Result<std::optional<std::int64_t>> commit(const lake::Lake& lake, const std::string& token,
+                                             const std::atomic<bool>& stop) {
+    WEIR_TRY(duck::Connection writer, lakes_.connect());
+    WEIR_TRY(const auto lock, lake.lock(stop));
+    auto transaction = duck::Transaction::begin(writer);
+    if (!transaction) return fail(not_moved(request_.environment.name, transaction.error()));
+    WEIR_TRY(const std::int64_t base, lake.base_version(writer));
+    {
+      WEIR_TRY(duck::Connection reader, lakes_.connect());
+      WEIR_CHECK(judge_names(lake, reader, moves_, base));
+    }
+    for (const duck::Sql& statement : statements_of(lake, moves_)) {
+      failpoint("promote_statement");
+      if (auto done = writer.execute(statement); !done) {
+        transaction->rollback();
+        return fail(not_moved(request_.environment.name, done.error()));
+      }
+    }
+    const lake::CommitRecord record = this->record(token);
+    failpoint("before_promotion");
+    WEIR_TRY(const std::optional<std::int64_t> version,
+             lake::commit(writer, lake, std::move(*transaction), record, author(), message(), base));
+    failpoint("after_promotion");
+    return version;
+  }
+
+  state::PromotionRecord promotion(const std::string& token, std::optional<std::int64_t> version) const {
+    return {.environment = request_.environment.name,
+            .generation = request_.environment.next_generation(),
+            .time = state::now_text(),
+            .run = request_.run,
+            .token = token,
+            .command = request_.command,
+            .lake_version = version,
+            .models = request_.models};
+  }
+
+ private:
+  lake::CommitRecord record(const std::string& token) const {
+    lake::CommitRecord record{
+        .weir = WEIR_VERSION, .token = token, .run = request_.run, .environment = request_.environment.name};
+    record.generation = request_.environment.next_generation();
+    for (const state::ShownModel& one : request_.models)
+      record.views[one.view] = {one.data, one.model, one.fingerprint};
+    return record;
+  }
+
+  std::string message() const {
+    return fmt::format("{} moves to generation {}", request_.environment.name, request_.environment.next_generation());
+  }
+
+  static std::string author() {
+    const char* user = std::getenv("USER");
+    return user != nullptr ? user : "weir";
+  }
+
+  lake::Lakes& lakes_;
+  const PromoteRequest& request_;
+  Moves moves_;
+};
+
+bool is_good(Status status) {
+  return status == Status::Materialized || status == Status::Unchanged || status == Status::Fresh;
+}
+
+}  // namespace
+
+Result<std::optional<state::PromotionRecord>> promote(const Project& project, lake::Lakes& lakes, state::Store& store,
+                                                      const PromoteRequest& request, const std::atomic<bool>& stop) {
+  const auto& before = request.environment.shown;
+  if (request.models.empty() && !before) return std::optional<state::PromotionRecord>();
+  if (before && before->models == request.models) return before;
+  Moves moves = moves_of(before, request.models);
+  const bool moves_views = !moves.shown.empty() || !moves.gone.empty();
+  Promotion promotion(lakes, request, std::move(moves));
+  const std::string token = state::new_run_id();
+  std::optional<std::int64_t> version;
+  if (moves_views) {
+    WEIR_TRY(version, promotion.commit(lakes.lake(project.config.lakes.front().name), token, stop));
+  }
+  state::PromotionRecord record = promotion.promotion(token, version);
+  WEIR_CHECK(store.promote(record));
+  failpoint("promotion_recorded");
+  return std::optional(std::move(record));
+}
+
+std::vector<state::ShownModel> shown_after(const Session& session, const env::Environment& environment,
+                                           const std::vector<StepReport>& steps, bool is_whole, Diagnostics& notes) {
+  std::map<std::string, Status> ended;
+  for (const StepReport& step : steps) ended.emplace(step.model, step.status);
+  std::vector<state::ShownModel> before;
+  if (environment.shown) before = environment.shown->models;
+  std::map<std::string, state::ShownModel> after;
+  for (const state::ShownModel& one : before)
+    // What the project no longer has is shown no more.
+    if (!is_whole || session.owned.contains(one.model)) after.emplace(one.model, one);
+  std::vector<std::string> failed;
+  for (const auto& [path, placement] : session.owned) {
+    const auto status = ended.find(path);
+    const bool is_ephemeral = !placement.data;
+    if (!is_ephemeral && status == ended.end()) continue;
+    if (!is_ephemeral && !is_good(status->second)) {
+      failed.push_back(path);
+      continue;
+    }
+    after[path] = {path, placement.fingerprint, placement.data ? placement.data->uri() : std::string(),
+                   placement.view.uri()};
+  }
+  std::vector<state::ShownModel> models;
+  for (auto& [path, one] : after) models.push_back(std::move(one));
+  if (failed.empty() || session.options.partial || models == before) return models;
+  notes.push_back({.code = Code::W5407,
+                   .severity = Severity::Warning,
+                   .message = fmt::format("{} was not moved: {} did not end well", environment.name, failed.front()),
+                   .hint = "readers see what they saw before; --partial moves the models that did"});
+  return before;
+}
+
+}  // namespace weir::run
