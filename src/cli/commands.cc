@@ -61,6 +61,8 @@ const std::vector<Command>& commands() {
                          "Build the tables anew, dropping what they hold, all other partitions included"},
                         {"-y,--yes", Kind::Flag, "Answer yes to questions"},
                         {"--atomic", Kind::Flag, "Publish the whole run as one commit per lake, or nothing"},
+                        {"--partial", Kind::Flag,
+                         "Show the owned models that were built although others of the run failed"},
                         {"--no-wait", Kind::Flag, "Fail when another run holds a slice, instead of waiting"},
                         {"-j,--jobs", Kind::Number, "Steps to compute at the same time"},
                         {"-n,--dry-run", Kind::Flag, "Print the numbered order with reasons; touch nothing"},

@@ -27,6 +27,7 @@ ops::RunRequest request_of(const Args& args) {
   request.options.no_wait = args.flag("no-wait");
   request.options.force = args.flag("force");
   request.options.full_refresh = args.flag("full-refresh");
+  request.options.partial = args.flag("partial");
   request.options.jobs = std::atoi(args.text("jobs", "0").c_str());
   request.select = args.list("selector");
   for (const std::string& more : args.list("select")) request.select.push_back(more);
@@ -91,6 +92,16 @@ bool confirmed(const Args& args, Streams& streams) {
   return answer == "y" || answer == "yes" || answer == "Y";
 }
 
+/// Asks at a terminal whether a breaking change is meant.
+bool approved(const Diagnostics& problems, const ops::Workspace& workspace, Streams& streams) {
+  if (!::isatty(STDIN_FILENO) || !streams.err_is_terminal) return false;
+  print(problems, workspace.loaded(), streams);
+  streams.err << "Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes" || answer == "Y";
+}
+
 std::string summary_of(const run::RunReport& report) {
   std::map<std::string_view, std::size_t> counts;
   for (const run::StepReport& step : report.steps) ++counts[run::name_of(step.status)];
@@ -124,8 +135,14 @@ Exit run_command(const Args& args, Streams& streams) {
   if (args.flag("dry-run")) return show_plan(*workspace, args, streams);
   if (!confirmed(args, streams)) return Exit::Misuse;
   Progress progress(streams, args.flag("quiet"), args.flag("events"));
-  const auto outcome = ops::run(*workspace, request_of(args), progress, stop);
+  ops::RunRequest request = request_of(args);
+  auto outcome = ops::run(*workspace, request, progress, stop);
   progress.clear();
+  if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), *workspace, streams)) {
+    request.options.approved = true;
+    outcome = ops::run(*workspace, request, progress, stop);
+    progress.clear();
+  }
   if (!outcome) {
     const Exit exit = refuse(outcome.error(), workspace->loaded(), streams);
     return stop.load() ? Exit::Interrupted : exit;

@@ -22,6 +22,8 @@ Placement placement_of(const Model& model, const PlaceRequest& request) {
                       .seed = std::nullopt};
   const state::ShownModel* shown = environment.shown_model(model.path);
   placement.is_shown = shown != nullptr && shown->fingerprint == placement.fingerprint;
+  placement.is_reused = shown != nullptr && !placement.is_shown && request.reused.contains(model.path) &&
+                        model.plane == Plane::Virtual;
   if (model.plane == Plane::Ephemeral) return placement;
   if (model.plane == Plane::View) {
     // A view costs nothing to make; one of the environment's own reads the environment's own tables.
@@ -29,7 +31,7 @@ Placement placement_of(const Model& model, const PlaceRequest& request) {
     placement.data = physical_of(model.relation, placement.fingerprint, name == kProd ? std::string() : name);
     return placement;
   }
-  const bool keeps = placement.is_shown || request.reused.contains(model.path) || !request.selected.contains(model.path);
+  const bool keeps = placement.is_shown || placement.is_reused || !request.selected.contains(model.path);
   if (keeps && shown != nullptr) placement.data = parse_asset(shown->data);
   if (!placement.data) placement.data = physical_of(model.relation, placement.fingerprint);
   placement.may_write = may_write(*placement.data, environment);

@@ -26,6 +26,8 @@ struct Placement {
   std::optional<Asset> seed;
   /// The environment shows this definition already.
   bool is_shown = false;
+  /// The rows that it shows are those of this definition too, though that changed.
+  bool is_reused = false;
 };
 
 struct Placed {

@@ -34,7 +34,8 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request);
 
 /// Records the models of a run's plan as they are now, before anything is built: what is deployed is what runs. Costs
 /// one question when nothing differs.
-Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std::string& environment,
+Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std::set<std::string>& models,
+                         const std::string& environment,
                          const std::string& run, const std::string& command);
 
 }  // namespace weir::ops

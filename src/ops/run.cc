@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/changes.h"
 #include "ops/check.h"
 #include "ops/deploy.h"
 #include "ops/selection.h"
@@ -75,15 +76,61 @@ Result<void> judge(Workspace& workspace, const Graph& graph, const std::set<std:
   return {};
 }
 
+/// Owned models whose definition the environment would show anew, and models that it would show no more.
+std::pair<std::set<std::string>, std::set<std::string>> moves_of(const run::Planned& planned, bool is_whole) {
+  std::set<std::string> changed;
+  std::set<std::string> gone;
+  if (!planned.environment.shown) return {};
+  std::set<std::string> built;
+  for (const plan::Step& step : planned.plan.steps) built.insert(step.model->path);
+  for (const state::ShownModel& one : planned.environment.shown->models) {
+    const auto placement = planned.placed.owned.find(one.model);
+    if (placement == planned.placed.owned.end()) {
+      if (is_whole) gone.insert(one.model);
+    } else if (!placement->second.is_shown && built.contains(one.model)) {
+      changed.insert(one.model);
+    }
+  }
+  return {std::move(changed), std::move(gone)};
+}
+
+/// What readers of the environment see changes beyond added columns only where the user says so.
+Result<void> approve(Workspace& workspace, const run::Planned& planned, const run::RunRequest& request) {
+  const auto [changed, gone] = moves_of(planned, request.is_whole);
+  const std::string& environment = request.options.environment;
+  if (request.options.approved || request.options.force || (changed.empty() && gone.empty())) return {};
+  Diagnostics problems;
+  const char* hint = "--force says that this is meant; `weir plan` shows everything that changes";
+  for (const std::string& model : gone)
+    problems.push_back({.code = Code::W5405,
+                        .message = fmt::format("{} is gone from the project, and {} shows it", model, environment),
+                        .hint = hint});
+  if (!changed.empty()) {
+    WEIR_TRY(const EnvironmentChanges changes, changes_in(workspace, environment));
+    for (const plan::ModelChange& change : changes.changes) {
+      if (!changed.contains(change.path) || change.category == plan::ChangeCategory::None ||
+          change.category == plan::ChangeCategory::Additive)
+        continue;
+      Diagnostic problem{.code = Code::W5405, .hint = hint};
+      problem.message = fmt::format("{} changes what {} shows: {}", change.path, environment, change.reason);
+      if (change.model != nullptr) problem.path = change.model->source->path;
+      problems.push_back(std::move(problem));
+    }
+  }
+  if (!problems.empty()) return fail(std::move(problems));
+  return {};
+}
+
 }  // namespace
 
 Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener,
                        std::atomic<bool>& stop) {
   RunOutcome outcome;
   WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, outcome.warnings));
-  resolved.deploy = [&](const plan::Plan& plan, const std::string& run) {
-    return deploy_plan(workspace, plan, request.options.environment, run, request.options.command);
+  resolved.deploy = [&](const plan::Plan& plan, const std::set<std::string>& models, const std::string& run) {
+    return deploy_plan(workspace, plan, models, request.options.environment, run, request.options.command);
   };
+  resolved.approve = [&](const run::Planned& planned) { return approve(workspace, planned, resolved); };
   WEIR_TRY(const Graph* graph, workspace.graph());
   resolved.judge = [&](const std::set<std::string>& models) { return judge(workspace, *graph, models, stop); };
   WEIR_TRY(const Project* project, workspace.project());

@@ -185,9 +185,9 @@ std::vector<state::ShownModel> shown_after(const Session& session, const env::En
   std::vector<std::string> failed;
   for (const auto& [path, placement] : session.owned) {
     const auto status = ended.find(path);
-    const bool is_ephemeral = !placement.data;
-    if (!is_ephemeral && status == ended.end()) continue;
-    if (!is_ephemeral && !is_good(status->second)) {
+    const bool has_step = placement.data && !placement.is_reused;
+    if (has_step && status == ended.end()) continue;
+    if (has_step && !is_good(status->second)) {
       failed.push_back(path);
       continue;
     }

@@ -203,6 +203,39 @@ Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lak
   return targets;
 }
 
+/// Models of the plan whose rows weir owns, or the others.
+std::set<std::string> models_of(const Planned& planned, bool owned) {
+  std::set<std::string> models;
+  for (const plan::Step& step : planned.plan.steps)
+    if (planned.placed.owned.contains(step.model->path) == owned) models.insert(step.model->path);
+  return models;
+}
+
+/// Of the owned ones, those that the environment shows by the definition that was run.
+std::set<std::string> models_shown(const Planned& planned, const state::PromotionRecord& shown) {
+  std::set<std::string> models;
+  for (const state::ShownModel& one : shown.models) {
+    const auto placement = planned.placed.owned.find(one.model);
+    if (placement != planned.placed.owned.end() && placement->second.fingerprint == one.fingerprint)
+      models.insert(one.model);
+  }
+  return models;
+}
+
+/// The ledger's rows of reused tables are those of the new definition from now on.
+Result<void> record_reused(state::Store& store, const Planned& planned, const std::string& environment) {
+  state::Store::Outcome outcome;
+  for (const auto& [path, placement] : planned.placed.owned) {
+    if (!placement.is_reused) continue;
+    const state::SliceRecord* slice = planned.world.slice(placement.data->key(), "");
+    if (slice == nullptr || slice->environment != environment) continue;
+    outcome.slices.push_back(*slice);
+    outcome.slices.back().fingerprint = placement.fingerprint;
+  }
+  if (outcome.slices.empty()) return {};
+  return store.record(outcome);
+}
+
 std::string status_of(const RunReport& report, bool stopped) {
   if (stopped) return "cancelled";
   for (const StepReport& step : report.steps) {
@@ -259,11 +292,16 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   WEIR_TRY(planned.environment, env::look(store, request.options.environment));
   const std::set<std::string> selected =
       with_changed_producers(graph, request.selected, fingerprints, planned.environment);
-  env::PlaceRequest place{.fingerprints = fingerprints, .environment = planned.environment, .selected = selected};
+  env::PlaceRequest place{.fingerprints = fingerprints,
+                          .environment = planned.environment,
+                          .selected = selected,
+                          .reused = request.reused};
+  std::set<std::string> built = selected;
+  for (const std::string& model : request.reused) built.erase(model);
   while (true) {
     WEIR_TRY(planned.placed, env::place(graph, place));
     WEIR_TRY(planned.world, observe(project, *planned.placed.graph, selected, lakes, store, planned.environment));
-    WEIR_TRY(planned.plan, plan::make_plan(*planned.placed.graph, selected, fingerprints, planned.world, options));
+    WEIR_TRY(planned.plan, plan::make_plan(*planned.placed.graph, built, fingerprints, planned.world, options));
     std::set<std::string> own = unwritable(planned.plan, planned.placed);
     if (own.empty()) return planned;
     place.own.merge(own);
@@ -292,7 +330,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   WEIR_TRY(Claimed claimed, Claimer(project, graph, lakes, store, request, listener, stop, report.run).claim());
   Planned& planned = claimed.planned;
   failpoint("after_claim");
-  if (request.deploy) WEIR_CHECK(request.deploy(planned.plan, report.run));
+  if (request.deploy) WEIR_CHECK(request.deploy(planned.plan, models_of(planned, false), report.run));
 
   Session session{.project = project,
                   .graph = *planned.placed.graph,
@@ -323,6 +361,8 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
                              .command = request.options.command};
     WEIR_TRY(const auto shown, promote(project, lakes, store, promotion, stop));
     if (shown) report.generation = shown->generation;
+    if (shown && request.deploy) WEIR_CHECK(request.deploy(planned.plan, models_shown(planned, *shown), report.run));
+    WEIR_CHECK(record_reused(store, planned, report.environment));
   }
   report.finished = state::now_text();
   failpoint("before_end");

@@ -32,10 +32,15 @@ struct RunRequest {
   std::optional<std::string> at;
   /// "" or a model path -> argument -> value.
   std::map<std::string, std::map<std::string, std::string>> arguments;
+  /// Owned models whose changed definition provably leaves their rows as they are: shown as they are, not built.
+  std::set<std::string> reused;
   /// No selector narrowed the selection: models that are gone from the project are taken out of the environment.
   bool is_whole = false;
-  /// Called with the final plan and the run's id before anything is built: records the definitions that will run.
-  std::function<Result<void>(const plan::Plan& plan, const std::string& run)> deploy;
+  /// Called with the final plan, paths of models and the run's id: records the definitions of those models. Before
+  /// anything is built for those whose rows weir does not own.
+  /// For models whose rows weir owns it is called once the environment shows them.
+  std::function<Result<void>(const plan::Plan& plan, const std::set<std::string>& models, const std::string& run)>
+      deploy;
   /// Asked before anything is claimed where the environment would show a changed definition, or no longer show a model;
   /// may refuse the run.
   std::function<Result<void>(const Planned& planned)> approve;

@@ -29,6 +29,8 @@ struct RunOptions {
   bool full_refresh = false;
   /// Models that were built are shown although others of the selection failed.
   bool partial = false;
+  /// Breaking changes are meant.
+  bool approved = false;
 };
 
 struct Session {
