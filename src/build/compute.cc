@@ -305,7 +305,10 @@ Failed Work::failed(const duck::Failure& failure, const parse::Spliced& sql, std
 Result<Stage> compute(duck::Connection& connection, const StageRequest& request) {
   WEIR_CHECK(check_partition_value(request));
   const duck::Sql query = request.query.sql();
-  Work work{connection, request, request.without_rows ? duck::Sql("SELECT * FROM ({}\n) LIMIT 0", query) : query, {},
+  Work work{connection,
+            request,
+            request.without_rows ? duck::Sql("SELECT * FROM ({}\n) LIMIT 0", query) : query,
+            {},
             "_weir_lost_"};
   WEIR_CHECK(run_setup(work));
   WEIR_TRY(const std::vector<duck::Column> result, bind_result(work));

@@ -22,8 +22,8 @@ Placement placement_of(const Model& model, const PlaceRequest& request) {
                       .seed = std::nullopt};
   const state::ShownModel* shown = environment.shown_model(model.path);
   placement.is_shown = shown != nullptr && shown->fingerprint == placement.fingerprint;
-  placement.is_reused = shown != nullptr && !placement.is_shown && request.reused.contains(model.path) &&
-                        model.plane == Plane::Virtual;
+  placement.is_reused =
+      shown != nullptr && !placement.is_shown && request.reused.contains(model.path) && model.plane == Plane::Virtual;
   if (model.plane == Plane::Ephemeral) return placement;
   if (model.plane == Plane::View) {
     // A view costs nothing to make; one of the environment's own reads the environment's own tables.
@@ -55,10 +55,9 @@ void take_over(Model& reader, const Model& inner) {
     reader.references.push_back(std::move(reference));
   }
   for (MacroDefinition macro : inner.macros) {
-    const bool is_known =
-        std::any_of(reader.macros.begin(), reader.macros.end(), [&macro](const MacroDefinition& one) {
-          return one.library == macro.library && one.statement.span.begin == macro.statement.span.begin;
-        });
+    const bool is_known = std::any_of(reader.macros.begin(), reader.macros.end(), [&macro](const MacroDefinition& one) {
+      return one.library == macro.library && one.statement.span.begin == macro.statement.span.begin;
+    });
     if (is_known || macro.is_for_tests) continue;
     macro.before = 0;
     reader.macros.push_back(std::move(macro));

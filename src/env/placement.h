@@ -1,6 +1,6 @@
-// Where the rows of each owned model lie in one environment. Placing rewrites the graph: an owned model's target becomes
-// its physical table, and who reads it reads that table, so that everything after it (planning, building, publishing)
-// knows tables only and no environments.
+// Where the rows of each owned model lie in one environment. Placing rewrites the graph: an owned model's target
+// becomes its physical table, and who reads it reads that table, so that everything after it (planning, building,
+// publishing) knows tables only and no environments.
 #pragma once
 
 #include <map>
@@ -49,8 +49,8 @@ struct PlaceRequest {
 };
 
 bool is_owned(const Model& model);
-/// A graph without owned and ephemeral models comes back as it is, and must outlive the result. Errors: none of its own;
-/// what linking finds cannot be found anew.
+/// A graph without owned and ephemeral models comes back as it is, and must outlive the result. Errors: none of its
+/// own; what linking finds cannot be found anew.
 Result<Placed> place(const Graph& graph, const PlaceRequest& request);
 
 }  // namespace weir::env

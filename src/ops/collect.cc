@@ -66,8 +66,8 @@ class Search {
         continue;
       }
       const auto at = there.find(one.asset);
-      found.removed.push_back({one.uri, one.model, fmt::format("not shown since {}", one.unreferenced),
-                               at != there.end() && at->second});
+      found.removed.push_back(
+          {one.uri, one.model, fmt::format("not shown since {}", one.unreferenced), at != there.end() && at->second});
     }
     WEIR_TRY(const auto open, store_.open_runs());
     if (!open.empty()) return found;

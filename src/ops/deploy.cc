@@ -144,7 +144,8 @@ Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std
   std::set<std::string> seen;  // a model may have several steps
   std::set<std::string> called;
   for (const plan::Step& step : plan.steps) {
-    if (step.fingerprint.empty() || !models.contains(step.model->path) || !seen.insert(step.model->path).second) continue;
+    if (step.fingerprint.empty() || !models.contains(step.model->path) || !seen.insert(step.model->path).second)
+      continue;
     // As it is written, not as it is placed.
     const Model& model = graph->models()[graph->index_of(step.model->path)];
     records.push_back(record_of(model, step.fingerprint));

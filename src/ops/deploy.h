@@ -35,7 +35,6 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request);
 /// Records the models of a run's plan as they are now, before anything is built: what is deployed is what runs. Costs
 /// one question when nothing differs.
 Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std::set<std::string>& models,
-                         const std::string& environment,
-                         const std::string& run, const std::string& command);
+                         const std::string& environment, const std::string& run, const std::string& command);
 
 }  // namespace weir::ops

@@ -55,10 +55,10 @@ Result<void> judge_tables(Workspace& workspace, const state::PromotionRecord& ta
   for (const state::ShownModel& one : target.models) {
     const auto asset = parse_asset(one.data);
     if (!asset || states.at(asset->key()).exists) continue;
-    problems.push_back({.code = Code::W5408,
-                        .message = fmt::format("{} of generation {} is gone: {}", one.model, target.generation,
-                                               one.data),
-                        .hint = "put the model's earlier text back and run it: weir run --force"});
+    problems.push_back(
+        {.code = Code::W5408,
+         .message = fmt::format("{} of generation {} is gone: {}", one.model, target.generation, one.data),
+         .hint = "put the model's earlier text back and run it: weir run --force"});
   }
   if (!problems.empty()) return fail(std::move(problems));
   return {};

@@ -172,8 +172,7 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   if (model.strategy == Strategy::Append) return "append always runs";
   // A view without tests is its definition: new rows below it change nothing about it.
   const bool is_definition_only = model.plane == Plane::View && model.tests.empty();
-  if (model.is_volatile && !is_definition_only)
-    return "its query calls a function whose result may change at any time";
+  if (model.is_volatile && !is_definition_only) return "its query calls a function whose result may change at any time";
   if (!model.files) return "its query reads a file whose name is not constant";
   const std::string key = model.target->key();
   const state::SliceRecord* record = world.slice(key, step.slice);

@@ -77,9 +77,8 @@ duck::Sql Draft::stage_rows(const duck::Sql& source) const {
 duck::Sql Draft::hash_of_row() const {
   std::vector<duck::Sql> values;
   for (const ShapedColumn& column : shape.columns) {
-    const bool is_key =
-        std::any_of(request.model.key.begin(), request.model.key.end(),
-                    [&](const std::string& name) { return build::same_name(column.state.name, name); });
+    const bool is_key = std::any_of(request.model.key.begin(), request.model.key.end(),
+                                    [&](const std::string& name) { return build::same_name(column.state.name, name); });
     if (!column.managed && !is_key) values.push_back(duck::Sql("CAST({} AS VARCHAR)", value_from_stage(column)));
   }
   return duck::Sql("md5(CAST(to_json(CAST([{}] AS VARCHAR[])) AS VARCHAR))", duck::Sql::join(values, ", "));

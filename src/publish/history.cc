@@ -150,14 +150,15 @@ Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const S
 
   const duck::Sql now = at_micros(effective);
   const ValidityColumns validity = draft.validity();
-  const auto closed_values = with_validity(
-      validity, duck::Sql("t.{}", duck::Identifier(std::string(validity.from))), now, false, value_from_target);
+  const auto closed_values = with_validity(validity, duck::Sql("t.{}", duck::Identifier(std::string(validity.from))),
+                                           now, false, value_from_target);
   std::vector<duck::Sql> parts{duck::Sql("SELECT {} FROM {} AS t SEMI JOIN {} AS g ON (t.rowid = g.r)",
                                          select_list(draft.shape.columns, closed_values), draft.readable(), closing)};
   if (refreshed) parts.push_back(numbered_columns(draft, *refreshed));
-  parts.push_back(duck::Sql("SELECT {} FROM {} AS s SEMI JOIN {} AS k ON ({})",
-                            select_list(draft.shape.columns, with_validity(validity, now, no_end(), true, value_from_stage)),
-                            source.relation, changed, key_match(key, value_from_stage, "k")));
+  parts.push_back(
+      duck::Sql("SELECT {} FROM {} AS s SEMI JOIN {} AS k ON ({})",
+                select_list(draft.shape.columns, with_validity(validity, now, no_end(), true, value_from_stage)),
+                source.relation, changed, key_match(key, value_from_stage, "k")));
   std::int64_t rows = 0;
   WEIR_TRY(versions.fresh, draft.keep("fresh", duck::Sql::join(parts, " UNION ALL "), &rows));
   versions.opened = rows - versions.closed - versions.refreshed;
@@ -173,18 +174,17 @@ Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const S
 Result<void> finish(Draft& draft, const duck::Sql& table) {
   WEIR_CHECK(draft.finish(table, table));
   WEIR_TRY(draft.effect.slice_image,
-           draft.image("slice", duck::Sql("SELECT * FROM {} WHERE {}", draft.effect.table_image,
-                                                               draft.validity().is_open())));
+           draft.image("slice",
+                       duck::Sql("SELECT * FROM {} WHERE {}", draft.effect.table_image, draft.validity().is_open())));
   return {};
 }
 
 Result<void> open_all(Draft& draft, const Source& source, std::int64_t effective, const std::vector<duck::Sql>& view) {
   Effect& effect = draft.effect;
-  const duck::Sql rows(
-      "SELECT {} FROM {} AS s",
-      select_list(draft.shape.columns,
-                  with_validity(draft.validity(), at_micros(effective), no_end(), true, value_from_stage)),
-      source.relation);
+  const duck::Sql rows("SELECT {} FROM {} AS s",
+                       select_list(draft.shape.columns, with_validity(draft.validity(), at_micros(effective), no_end(),
+                                                                      true, value_from_stage)),
+                       source.relation);
   effect.counts = {.inserted = source.rows, .updated = {}, .deleted = {}, .closed = 0, .unchanged = 0};
   effect.rows = source.rows;
   effect.statements = draft.create();

@@ -1,8 +1,8 @@
 // Merge: for each key of the result whose rows differ, as a multiset, from the table's, the table's rows go and the
 // result's come. A full merge takes the result for the whole truth: keys that it lacks go too. A hash merge is a merge
-// that can keep a hash of each row for its readers. The table is scanned once, for the rows whose key is in the result; they go by row number, so that the
-// write under the lock looks nothing up. (100,000 rows into one of 10 partitions of 10 million: DELETE by row number
-// and INSERT 52 ms, DELETE USING the key 62, MERGE 85.)
+// that can keep a hash of each row for its readers. The table is scanned once, for the rows whose key is in the result;
+// they go by row number, so that the write under the lock looks nothing up. (100,000 rows into one of 10 partitions of
+// 10 million: DELETE by row number and INSERT 52 ms, DELETE USING the key 62, MERGE 85.)
 #include <algorithm>
 
 #include "publish/draft.h"
@@ -53,15 +53,13 @@ Result<void> take_fresh(Draft& draft, const Key& key, const Source& source, cons
 Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
   Difference difference;
   const std::vector<ShapedColumn> compared = compared_columns(draft, key);
-  const duck::Sql in_source =
-      is_whole_truth(draft)
-          ? duck::Sql()
-          : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, value_from_stage),
-                      source.relation, key_match(key, value_from_target, "k"));
-  WEIR_TRY(const duck::TableName old,
-           draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{}{}",
-                                       compared_list(compared, value_from_target), draft.readable(), in_source,
-                                       draft.where_slice())));
+  const duck::Sql in_source = is_whole_truth(draft) ? duck::Sql()
+                                                    : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})",
+                                                                key_list(key, value_from_stage), source.relation,
+                                                                key_match(key, value_from_target, "k"));
+  WEIR_TRY(const duck::TableName old, draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{}{}",
+                                                                  compared_list(compared, value_from_target),
+                                                                  draft.readable(), in_source, draft.where_slice())));
   std::int64_t changed_count = 0;
   WEIR_TRY(const duck::TableName changed, changed_keys(draft, key, compared, source, old, &changed_count));
   std::int64_t fresh_rows = 0;
@@ -85,7 +83,11 @@ Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
 Result<void> merge_into_nothing(Draft& draft, const Source& source) {
   Effect& effect = draft.effect;
   const duck::Sql rows = draft.stage_rows(source.relation);
-  effect.counts = {.inserted = source.rows, .updated = 0, .deleted = is_whole_truth(draft) ? std::optional<std::int64_t>(0) : std::nullopt, .closed = {}, .unchanged = 0};
+  effect.counts = {.inserted = source.rows,
+                   .updated = 0,
+                   .deleted = is_whole_truth(draft) ? std::optional<std::int64_t>(0) : std::nullopt,
+                   .closed = {},
+                   .unchanged = 0};
   effect.rows = source.rows;
   effect.statements = draft.create();
   if (source.rows > 0) effect.statements.push_back(draft.insert(rows));

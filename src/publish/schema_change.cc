@@ -200,8 +200,8 @@ Result<void> judge_kind(const Draft& draft) {
 
 Result<void> judge_history(const Draft& draft) {
   const auto& columns = draft.request.stage.columns;
-  const auto own =
-      std::find_if(columns.begin(), columns.end(), [&](const auto& column) { return draft.validity().contains(column.name); });
+  const auto own = std::find_if(columns.begin(), columns.end(),
+                                [&](const auto& column) { return draft.validity().contains(column.name); });
   if (own != columns.end())
     return fail(draft.problem(Code::W6012, "the query returns " + own->name + ", a column that a history keeps itself",
                               "leave it out or rename it"));

@@ -17,8 +17,8 @@ Effect prepare_view(Draft& draft) {
   effect.rows = draft.request.stage.content.rows;
   effect.table_image = draft.request.stage.relation;
   effect.slice_image = draft.request.stage.relation;
-  effect.statements = {duck::Sql("CREATE OR REPLACE VIEW {} AS {}", draft.writable(),
-                                 duck::Sql::verbatim(draft.request.view_sql))};
+  effect.statements = {
+      duck::Sql("CREATE OR REPLACE VIEW {} AS {}", draft.writable(), duck::Sql::verbatim(draft.request.view_sql))};
   return effect;
 }
 
@@ -44,8 +44,8 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
       WEIR_CHECK(prepare_history(draft));
       break;
     case Strategy::IncrementalByTime:
-      return fail(draft.problem(Code::W6026,
-                                "the strategy " + std::string(name_of(request.model.strategy)) + " is not written yet"));
+      return fail(draft.problem(
+          Code::W6026, "the strategy " + std::string(name_of(request.model.strategy)) + " is not written yet"));
   }
   return std::move(draft.effect);
 }

@@ -65,8 +65,7 @@ class Renderer {
       if (producer != nullptr && producer->plane == Plane::Ephemeral) return inlined(*producer, where);
       return duck::Sql("{}", duck::TableName{{}, reference.asset.schema, reference.asset.name}).text();
     };
-    return splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice,
-                            work_.step->arguments)
+    return splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice, work_.step->arguments)
         .text();
   }
 
@@ -426,7 +425,8 @@ void audit_published(Session& session, StepWork& work, duck::Connection& clean) 
   if (model.partitioning)
     slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
                       duck::Literal(work.step->slice));
-  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
+  if (model.is_history())
+    slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
   if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), true); !done)
     fail_step(session, work, std::move(done).error());
 }

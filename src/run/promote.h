@@ -24,8 +24,8 @@ Result<std::optional<state::PromotionRecord>> promote(const Project& project, la
                                                       const PromoteRequest& request, const std::atomic<bool>& stop);
 
 /// What the environment shows after a run: what was built and passed; what it showed, of models that the run did not
-/// touch. Nothing moves while a model of the selection failed, unless `--partial` says that the others may. `notes` says
-/// so. `is_whole`: models that the project no longer has are shown no more.
+/// touch. Nothing moves while a model of the selection failed, unless `--partial` says that the others may. `notes`
+/// says so. `is_whole`: models that the project no longer has are shown no more.
 std::vector<state::ShownModel> shown_after(const Session& session, const env::Environment& environment,
                                            const std::vector<StepReport>& steps, bool is_whole, Diagnostics& notes);
 

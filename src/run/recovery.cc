@@ -240,8 +240,7 @@ Result<void> note_reconciled(Session& session, const RunReport& report) {
   for (const lake::Lake& lake : session.lakes.all()) {
     std::set<std::int64_t> ours;
     for (const StepReport& step : report.steps) {
-      if (step.status == Status::Materialized && step.snapshot_id &&
-          text::same_word(step.lake, lake.name()))
+      if (step.status == Status::Materialized && step.snapshot_id && text::same_word(step.lake, lake.name()))
         ours.insert(*step.snapshot_id);
     }
     WEIR_TRY(std::int64_t reconciled, session.store.reconciled_version(lake.name()));

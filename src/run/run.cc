@@ -292,10 +292,8 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   WEIR_TRY(planned.environment, env::look(store, request.options.environment));
   const std::set<std::string> selected =
       with_changed_producers(graph, request.selected, fingerprints, planned.environment);
-  env::PlaceRequest place{.fingerprints = fingerprints,
-                          .environment = planned.environment,
-                          .selected = selected,
-                          .reused = request.reused};
+  env::PlaceRequest place{
+      .fingerprints = fingerprints, .environment = planned.environment, .selected = selected, .reused = request.reused};
   std::set<std::string> built = selected;
   for (const std::string& model : request.reused) built.erase(model);
   while (true) {
@@ -354,11 +352,11 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   report.notes = std::move(planned.notes);
   report.status = status_of(report, stop.load());
   if (!stop.load() && (!planned.placed.owned.empty() || planned.environment.shown)) {
-    PromoteRequest promotion{.environment = planned.environment,
-                             .models = shown_after(session, planned.environment, report.steps, request.is_whole,
-                                                   report.notes),
-                             .run = report.run,
-                             .command = request.options.command};
+    PromoteRequest promotion{
+        .environment = planned.environment,
+        .models = shown_after(session, planned.environment, report.steps, request.is_whole, report.notes),
+        .run = report.run,
+        .command = request.options.command};
     WEIR_TRY(const auto shown, promote(project, lakes, store, promotion, stop));
     if (shown) report.generation = shown->generation;
     if (shown && request.deploy) WEIR_CHECK(request.deploy(planned.plan, models_shown(planned, *shown), report.run));

@@ -40,7 +40,8 @@ Result<void> test_one(const Project& project, const Model& model, lake::Lakes& l
   if (!tested.partition.empty())
     slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
                       duck::Literal(tested.partition));
-  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
+  if (model.is_history())
+    slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
   const audit::AuditRequest request{.model = model,
                                     .slice = slice,
                                     .table = duck::Sql("{}", table),

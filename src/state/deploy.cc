@@ -113,8 +113,7 @@ DeploymentChanges SqlStore::differences(const Deployment& deployment) {
     libraries[text(row[0])] = text(row[1]);
   for (const DeployedLibrary& library : deployment.libraries) {
     const auto before = libraries.find(library.library);
-    if (before == libraries.end() || before->second != library.digest)
-      changes.libraries.push_back(library.library);
+    if (before == libraries.end() || before->second != library.digest) changes.libraries.push_back(library.library);
     if (before != libraries.end()) libraries.erase(before);
   }
   if (deployment.is_whole)

@@ -26,8 +26,8 @@ std::vector<ShownModel> models_of(const std::string& text) {
   if (!list.is_array()) return models;
   for (const auto& one : list)
     if (one.is_array() && one.size() == 4)
-      models.push_back({one[0].get<std::string>(), one[1].get<std::string>(), one[2].get<std::string>(),
-                        one[3].get<std::string>()});
+      models.push_back(
+          {one[0].get<std::string>(), one[1].get<std::string>(), one[2].get<std::string>(), one[3].get<std::string>()});
   return models;
 }
 
@@ -57,9 +57,9 @@ std::string key_of(std::string uri) {
 }  // namespace
 
 Result<std::vector<PromotionRecord>> SqlStore::promotions(const std::string& environment, std::size_t limit) {
-  WEIR_TRY(auto found, rows(fmt::format("{}WHERE environment = :environment ORDER BY generation DESC LIMIT {}",
-                                        kPromotion, limit),
-                            {environment}, kPromotionColumns));
+  WEIR_TRY(auto found,
+           rows(fmt::format("{}WHERE environment = :environment ORDER BY generation DESC LIMIT {}", kPromotion, limit),
+                {environment}, kPromotionColumns));
   std::vector<PromotionRecord> promotions;
   for (Row& row : found) promotions.push_back(to_promotion(row));
   return promotions;
@@ -73,11 +73,10 @@ Result<std::optional<PromotionRecord>> SqlStore::promotion(const std::string& en
 }
 
 Result<std::vector<PromotionRecord>> SqlStore::newest_promotions() {
-  WEIR_TRY(auto found,
-           rows(fmt::format("{}WHERE generation = (SELECT max(generation) FROM promotion AS newest WHERE "
-                            "newest.environment = promotion.environment) ORDER BY environment",
-                            kPromotion),
-                {}, kPromotionColumns));
+  WEIR_TRY(auto found, rows(fmt::format("{}WHERE generation = (SELECT max(generation) FROM promotion AS newest WHERE "
+                                        "newest.environment = promotion.environment) ORDER BY environment",
+                                        kPromotion),
+                            {}, kPromotionColumns));
   std::vector<PromotionRecord> promotions;
   for (Row& row : found) promotions.push_back(to_promotion(row));
   return promotions;
@@ -86,9 +85,10 @@ Result<std::vector<PromotionRecord>> SqlStore::newest_promotions() {
 Result<void> SqlStore::promote(const PromotionRecord& promotion) {
   const std::lock_guard guard(mutex_);
   return session_->write("promote", [&]() -> Result<void> {
-    const auto known = session_->ask("SELECT token FROM promotion WHERE environment = :environment AND "
-                                     "(generation = :generation OR token = :token)",
-                                     {promotion.environment, number(promotion.generation), promotion.token}, 1);
+    const auto known = session_->ask(
+        "SELECT token FROM promotion WHERE environment = :environment AND "
+        "(generation = :generation OR token = :token)",
+        {promotion.environment, number(promotion.generation), promotion.token}, 1);
     // Recorded already: recovery and the promoter may both come here.
     if (!known.empty() && known.front()[0].value_or("") == promotion.token) return {};
     if (!known.empty())
@@ -99,8 +99,8 @@ Result<void> SqlStore::promote(const PromotionRecord& promotion) {
     session_->run(
         "INSERT INTO promotion VALUES (:environment, :generation, :time, :run, :token, :command, :version, :models)",
         {promotion.environment, number(promotion.generation), promotion.time, promotion.run, promotion.token,
-         promotion.command,
-         promotion.lake_version ? Field(number(*promotion.lake_version)) : Field(), models_text(promotion.models)});
+         promotion.command, promotion.lake_version ? Field(number(*promotion.lake_version)) : Field(),
+         models_text(promotion.models)});
     note_references(promotion.time);
     return {};
   });
@@ -146,10 +146,11 @@ Result<std::vector<OwnedRecord>> SqlStore::owned() {
 void SqlStore::write_owned(const std::vector<OwnedRecord>& owned) {
   // A table that is made anew under the same name keeps its first entry: its owner does not change.
   for (const OwnedRecord& one : owned)
-    session_->run("INSERT INTO snapshot VALUES (:asset, :uri, :model, :fingerprint, :environment, :plane, :run, "
-                  ":created, :source, :unreferenced) ON CONFLICT (asset) DO NOTHING",
-                  {one.asset, one.uri, one.model, one.fingerprint, one.environment, one.plane, one.run, one.created,
-                   one.source, one.unreferenced});
+    session_->run(
+        "INSERT INTO snapshot VALUES (:asset, :uri, :model, :fingerprint, :environment, :plane, :run, "
+        ":created, :source, :unreferenced) ON CONFLICT (asset) DO NOTHING",
+        {one.asset, one.uri, one.model, one.fingerprint, one.environment, one.plane, one.run, one.created, one.source,
+         one.unreferenced});
 }
 
 Result<void> SqlStore::forget_owned(const std::vector<std::string>& assets) {

@@ -160,8 +160,7 @@ class Store {
   // What environments show.
   /// Generations of an environment, newest first.
   virtual Result<std::vector<PromotionRecord>> promotions(const std::string& environment, std::size_t limit) = 0;
-  virtual Result<std::optional<PromotionRecord>> promotion(const std::string& environment,
-                                                           std::int64_t generation) = 0;
+  virtual Result<std::optional<PromotionRecord>> promotion(const std::string& environment, std::int64_t generation) = 0;
   /// The newest generation of every environment that has one.
   virtual Result<std::vector<PromotionRecord>> newest_promotions() = 0;
   /// Adds a generation, and notes since when tables are shown no more. Doing it twice changes nothing. Errors: W5412

@@ -211,8 +211,9 @@ TEST_F(Merge, TheHashOfARowTellsNullFromEmptyAndSeparatorsFromValues) {
   model.plane = Plane::Virtual;
   model.strategy = Strategy::HashMerge;
   model.keep_hash = true;
-  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, NULL, ''), (2, '', NULL), (3, 'a||b', 'c'), (4, 'a', 'b||c'), "
-                      "(5, 'a\",\"b', 'c'), (6, 'a', 'b\",\"c')) v(id, x, y)"));
+  ASSERT_TRUE(
+      publish("SELECT * FROM (VALUES (1, NULL, ''), (2, '', NULL), (3, 'a||b', 'c'), (4, 'a', 'b||c'), "
+              "(5, 'a\",\"b', 'c'), (6, 'a', 'b\",\"c')) v(id, x, y)"));
   EXPECT_EQ(number("SELECT count(DISTINCT _hash) FROM " + table()), 6);
   EXPECT_FALSE(publish("SELECT 1 AS id, NULL::VARCHAR AS x, '' AS y")->changes);
   const auto effect = publish("SELECT * FROM (VALUES (1, '', ''), (7, 'n', 'n')) v(id, x, y)");
