@@ -4,10 +4,12 @@
 #include <csignal>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "ops/apply.h"
 #include "ops/run.h"
 
 namespace weir::cli {
@@ -110,6 +112,24 @@ std::string summary_of(const run::RunReport& report) {
   return fmt::format("run {} {}: {}", report.run, report.status, text.empty() ? "nothing selected" : text);
 }
 
+/// Prints what a run did and gives its exit code.
+Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams) {
+  print(outcome.warnings, workspace.loaded(), streams);
+  print(outcome.report.notes, workspace.loaded(), streams);
+  for (const run::StepReport& step : outcome.report.steps)
+    if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace.loaded(), streams);
+  if (args.flag("json"))
+    streams.out << run::to_json_text(outcome.report) << "\n";
+  else if (args.flag("events"))
+    streams.out
+        << nlohmann::json{{"event", "run_ended"}, {"run", outcome.report.run}, {"status", outcome.report.status}}.dump()
+        << "\n";
+  else if (!args.flag("quiet"))
+    streams.err << summary_of(outcome.report) << "\n";
+  if (outcome.report.status == "cancelled") return Exit::Interrupted;
+  return outcome.report.status == "done" ? Exit::Done : Exit::Failed;
+}
+
 }  // namespace
 
 std::atomic<bool>& stop_requested() {
@@ -147,22 +167,41 @@ Exit run_command(const Args& args, Streams& streams) {
     const Exit exit = refuse(outcome.error(), workspace->loaded(), streams);
     return stop.load() ? Exit::Interrupted : exit;
   }
-  print(outcome->warnings, workspace->loaded(), streams);
-  print(outcome->report.notes, workspace->loaded(), streams);
-  for (const run::StepReport& step : outcome->report.steps)
-    if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace->loaded(), streams);
-  if (args.flag("json"))
-    streams.out << run::to_json_text(outcome->report) << "\n";
-  else if (args.flag("events"))
-    streams.out << nlohmann::json{{"event", "run_ended"},
-                                  {"run", outcome->report.run},
-                                  {"status", outcome->report.status}}
-                       .dump()
-                << "\n";
-  else if (!args.flag("quiet"))
-    streams.err << summary_of(outcome->report) << "\n";
-  if (outcome->report.status == "cancelled") return Exit::Interrupted;
-  return outcome->report.status == "done" ? Exit::Done : Exit::Failed;
+  return show_report(*outcome, *workspace, args, streams);
+}
+
+Exit apply_command(const Args& args, Streams& streams) {
+  std::atomic<bool>& stop = stop_requested();
+  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  const ops::RunRequest given = request_of(args);
+  ops::ApplyRequest request{.options = given.options, .select = given.select, .exclude = given.exclude};
+  // --force says that breaking changes are meant; unchanged models are left alone all the same.
+  request.options.approved = std::exchange(request.options.force, false);
+  Progress progress(streams, args.flag("quiet"), args.flag("events"));
+  auto outcome = ops::apply(*workspace, request, progress, stop);
+  progress.clear();
+  if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), *workspace, streams)) {
+    request.options.approved = true;
+    outcome = ops::apply(*workspace, request, progress, stop);
+    progress.clear();
+  }
+  if (!outcome) {
+    const Exit exit = refuse(outcome.error(), workspace->loaded(), streams);
+    return stop.load() ? Exit::Interrupted : exit;
+  }
+  if (!outcome->has_changes) {
+    print(outcome->run.warnings, workspace->loaded(), streams);
+    if (args.flag("json"))
+      streams.out << nlohmann::json{{"env", request.options.environment}, {"status", "unchanged"}}.dump() << "\n";
+    else if (!args.flag("quiet"))
+      streams.err << fmt::format("nothing differs from what {} has\n", request.options.environment);
+    return Exit::Done;
+  }
+  if (!args.flag("json") && !args.flag("events") && !args.flag("quiet"))
+    for (const std::string& model : outcome->reused)
+      streams.err << fmt::format("· {}  reused  its rows are those of the new definition too\n", model);
+  return show_report(outcome->run, *workspace, args, streams);
 }
 
 }  // namespace weir::cli

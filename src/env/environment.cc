@@ -37,9 +37,15 @@ Asset view_of(const Asset& relation, const std::string& environment) {
   return view;
 }
 
+constexpr std::string_view kSchemaPrefix = "interlace__";
+
+bool is_physical(const Asset& asset) {
+  return asset.kind == AssetKind::Lake && asset.schema.starts_with(kSchemaPrefix);
+}
+
 Asset physical_of(const Asset& relation, const std::string& fingerprint, const std::string& environment) {
   Asset table = relation;
-  table.schema = "interlace__" + relation.schema;
+  table.schema = std::string(kSchemaPrefix) + relation.schema;
   table.name = relation.name + "__" + fingerprint;
   if (!environment.empty()) table.name += "__" + environment;
   return table;

@@ -38,4 +38,7 @@ Asset view_of(const Asset& relation, const std::string& environment);
 /// `interlace__<schema>.<name>__<fingerprint>`, with the environment behind it for a copy of its own.
 Asset physical_of(const Asset& relation, const std::string& fingerprint, const std::string& environment = {});
 
+/// True for what physical_of() names.
+bool is_physical(const Asset& asset);
+
 }  // namespace weir::env

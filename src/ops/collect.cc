@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -16,8 +17,6 @@
 
 namespace weir::ops {
 namespace {
-
-constexpr std::string_view kSchemaPrefix = "interlace__";
 
 /// Keys of tables that a newest generation of some environment shows.
 Result<std::set<std::string>> needed_tables(state::Store& store, std::size_t keep) {
@@ -39,6 +38,14 @@ Result<std::set<std::string>> held_tables(state::Store& store) {
   return held;
 }
 
+Result<std::chrono::seconds> grace_of(const std::string& text) {
+  if (text == "0") return std::chrono::seconds(0);
+  if (const auto seconds = calendar::parse_duration(text)) return std::chrono::seconds(*seconds);
+  return fail(Diagnostic{.code = Code::W8003,
+                         .message = fmt::format("--grace {} is no duration", text),
+                         .hint = "a whole number with s, m, h or d behind it: 7d; 0 for none"});
+}
+
 Result<bool> is_over(const std::string& since, std::chrono::seconds grace) {
   WEIR_TRY(const auto instant, calendar::parse_instant(since));
   return io::now() - instant >= grace;
@@ -47,10 +54,11 @@ Result<bool> is_over(const std::string& since, std::chrono::seconds grace) {
 /// Owned tables that nothing needs, and what lies in weir's schemas without being known.
 class Search {
  public:
-  Search(state::Store& store, const CollectRequest& request) : store_(store), request_(request) {}
+  Search(state::Store& store, std::size_t keep, std::chrono::seconds grace)
+      : store_(store), keep_(keep), grace_(grace) {}
 
   Result<Collected> find(const std::map<std::string, bool>& there) {
-    WEIR_TRY(const std::set<std::string> needed, needed_tables(store_, request_.keep));
+    WEIR_TRY(const std::set<std::string> needed, needed_tables(store_, keep_));
     WEIR_TRY(const std::set<std::string> held, held_tables(store_));
     WEIR_TRY(const auto owned, store_.owned());
     std::set<std::string> known;
@@ -59,7 +67,7 @@ class Search {
       known.insert(one.asset);
       bool goes = !needed.contains(one.asset) && !held.contains(one.asset) && !one.unreferenced.empty();
       if (goes) {
-        WEIR_TRY(goes, is_over(one.unreferenced, request_.grace));
+        WEIR_TRY(goes, is_over(one.unreferenced, grace_));
       }
       if (!goes) {
         ++found.kept;
@@ -79,7 +87,8 @@ class Search {
 
  private:
   state::Store& store_;
-  const CollectRequest& request_;
+  std::size_t keep_;
+  std::chrono::seconds grace_;
 };
 
 /// What lies in weir's schemas: key, and whether it is a view.
@@ -87,8 +96,7 @@ Result<std::map<std::string, bool>> physical_tables(const lake::Lake& lake, duck
   WEIR_TRY(const auto changes, lake.changes_after(connection, 0));
   std::vector<Asset> assets;
   for (const auto& [key, version] : changes.made)
-    if (auto asset = parse_asset(key); asset && asset->schema.starts_with(kSchemaPrefix))
-      assets.push_back(std::move(*asset));
+    if (auto asset = parse_asset(key); asset && env::is_physical(*asset)) assets.push_back(std::move(*asset));
   WEIR_TRY(const auto states, lake.observe(connection, assets, changes.newest));
   std::map<std::string, bool> there;
   for (const auto& [key, state] : states)
@@ -128,6 +136,7 @@ Result<void> remove(const lake::Lake& lake, lake::Lakes& lakes, const std::vecto
 
 Result<Collected> collect(Workspace& workspace, const CollectRequest& request, run::Listener& listener,
                           const std::atomic<bool>& stop) {
+  WEIR_TRY(const std::chrono::seconds grace, grace_of(request.grace));
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
   WEIR_TRY(state::Store * store, workspace.store());
@@ -135,7 +144,7 @@ Result<Collected> collect(Workspace& workspace, const CollectRequest& request, r
   const lake::Lake& lake = lakes->lake(project->config.lakes.front().name);
   WEIR_TRY(duck::Connection connection, lakes->connect());
   WEIR_TRY(const auto there, physical_tables(lake, connection));
-  WEIR_TRY(Collected found, Search(*store, request).find(there));
+  WEIR_TRY(Collected found, Search(*store, request.keep, grace).find(there));
   // Views first: none must outlive what it reads.
   std::stable_partition(found.removed.begin(), found.removed.end(),
                         [](const Collected::Table& table) { return table.is_view; });

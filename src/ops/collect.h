@@ -2,7 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <string>
+#include <vector>
 
 #include "ops/workspace.h"
 #include "run/report.h"
@@ -11,7 +12,7 @@ namespace weir::ops {
 
 struct CollectRequest {
   /// How long a table stays after the last environment ceased to show it.
-  std::chrono::seconds grace = std::chrono::hours(24 * 7);
+  std::string grace = "7d";
   /// So many of the newest generations of each environment keep their tables.
   std::size_t keep = 5;
   bool is_dry_run = false;
@@ -31,7 +32,7 @@ struct Collected {
 
 /// Removes in one commit. A table is kept while an environment shows it, while one of the newest generations does,
 /// while a run holds it, and until its grace is over; of what the state does not know nothing goes while a run is open.
-/// Errors: W60xx, W70xx.
+/// Errors: W8003 a grace that is no duration, W60xx, W70xx.
 Result<Collected> collect(Workspace& workspace, const CollectRequest& request, run::Listener& listener,
                           const std::atomic<bool>& stop);
 

@@ -135,20 +135,16 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
   return deployed;
 }
 
-Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std::set<std::string>& models,
-                         const std::string& environment, const std::string& run, const std::string& command) {
+Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std::string>& definitions,
+                           const std::string& environment, const std::string& run, const std::string& command) {
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(state::Store * store, workspace.store());
   std::vector<state::DeployedModel> records;
   std::vector<std::pair<std::string, std::string>> digests;
-  std::set<std::string> seen;  // a model may have several steps
   std::set<std::string> called;
-  for (const plan::Step& step : plan.steps) {
-    if (step.fingerprint.empty() || !models.contains(step.model->path) || !seen.insert(step.model->path).second)
-      continue;
-    // As it is written, not as it is placed.
-    const Model& model = graph->models()[graph->index_of(step.model->path)];
-    records.push_back(record_of(model, step.fingerprint));
+  for (const auto& [path, fingerprint] : definitions) {
+    const Model& model = graph->models()[graph->index_of(path)];
+    records.push_back(record_of(model, fingerprint));
     for (const MacroDefinition& macro : model.macros) called.insert(macro.library);
     digests.emplace_back(records.back().model, records.back().digest);
   }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 
 #include "ops/workspace.h"
-#include "plan/plan.h"
 
 namespace weir::ops {
 
@@ -32,9 +32,9 @@ struct Deployed {
 /// project no longer holds disappears. Errors: whatever `weir check` calls an error, W2230, W70xx.
 Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request);
 
-/// Records the models of a run's plan as they are now, before anything is built: what is deployed is what runs. Costs
-/// one question when nothing differs.
-Result<void> deploy_plan(Workspace& workspace, const plan::Plan& plan, const std::set<std::string>& models,
-                         const std::string& environment, const std::string& run, const std::string& command);
+/// Records the given models as they are now; `definitions` are their fingerprints by path. Costs one question when
+/// nothing differs.
+Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std::string>& definitions,
+                           const std::string& environment, const std::string& run, const std::string& command);
 
 }  // namespace weir::ops

@@ -43,10 +43,16 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   Selection selection = selection_of(workspace, request.select, request.exclude);
   selection.from = request.from;
   selection.to = request.to;
-  WEIR_TRY(resolved.selected, select(*graph, selection, warnings));
+  if (request.models) {
+    resolved.selected = *request.models;
+  } else {
+    WEIR_TRY(resolved.selected, select(*graph, selection, warnings));
+  }
+  resolved.reused = request.reused;
   resolved.partition = request.partition;
   resolved.at = request.at;
-  resolved.is_whole = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
+  const bool is_all = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
+  resolved.is_whole = request.models ? request.takes_out_removed : is_all;
   WEIR_TRY(resolved.arguments, arguments_of(*project, request.arguments));
   return resolved;
 }
@@ -127,8 +133,8 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
                        std::atomic<bool>& stop) {
   RunOutcome outcome;
   WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, outcome.warnings));
-  resolved.deploy = [&](const plan::Plan& plan, const std::set<std::string>& models, const std::string& run) {
-    return deploy_plan(workspace, plan, models, request.options.environment, run, request.options.command);
+  resolved.deploy = [&](const std::map<std::string, std::string>& definitions, const std::string& run) {
+    return deploy_models(workspace, definitions, request.options.environment, run, request.options.command);
   };
   resolved.approve = [&](const run::Planned& planned) { return approve(workspace, planned, resolved); };
   WEIR_TRY(const Graph* graph, workspace.graph());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <set>
 
 #include "ops/workspace.h"
 #include "run/run.h"
@@ -18,6 +19,11 @@ struct RunRequest {
   std::optional<std::string> at;
   /// "name=value" or "model:name=value".
   std::vector<std::string> arguments;
+  /// Exactly these models, whatever `select` says.
+  std::optional<std::set<std::string>> models = {};
+  /// See run::RunRequest.
+  std::set<std::string> reused = {};
+  bool takes_out_removed = false;
 };
 
 struct RunOutcome {

@@ -63,6 +63,20 @@ std::string not_there_yet(const Model& model) {
   return fmt::format("the plane `{}` is not there yet", name_of(model.plane));
 }
 
+/// What is read as a table: not what is put into the query in place of one.
+std::vector<std::string> tables_of(const Model& model, const Graph& graph) {
+  std::vector<std::string> tables;
+  for (const Reference& reference : model.references) {
+    if (reference.asset.kind != AssetKind::Lake) continue;
+    if (reference.macro && model.macros[*reference.macro].is_for_tests) continue;
+    const Model* producer = graph.producer(reference.asset);
+    const bool is_query =
+        producer != nullptr && (producer->plane == Plane::View || producer->plane == Plane::Ephemeral);
+    if (!is_query) tables.push_back(reference.asset.key());
+  }
+  return tables;
+}
+
 bool needs_audit(const Step& step, const World& world) {
   if (step.tests.empty() || !step.model->target) return false;
   const state::SliceRecord* record = world.slice(step.model->target->key(), step.slice);
@@ -93,6 +107,7 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
     step.id = plan.steps.size();
     step.model = &model;
     step.arguments = arguments_of(model, options);
+    step.tables = tables_of(model, graph);
     step.arguments_hash = hash_of(step.arguments);
     if (const auto print = fingerprints.find(model.path); print != fingerprints.end()) step.fingerprint = print->second;
     for (const std::size_t producer : graph.producers_of(i))
@@ -195,6 +210,11 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   }
   for (const state::InputRecord& input : record->inputs)
     if (auto reason = input_changed(input, plan, world); reason && !is_definition_only) return reason;
+  for (const std::string& table : step.tables) {
+    const bool recorded = std::any_of(record->inputs.begin(), record->inputs.end(),
+                                      [&](const state::InputRecord& input) { return input.asset == table; });
+    if (!recorded) return fmt::format("it did not read {} before", table);
+  }
   if (Proof proof = proof_of(*record, *model.target, world); proof.kind != Proof::Kind::Holds)
     return std::move(proof.reason);
   return std::nullopt;

@@ -73,6 +73,8 @@ struct Step {
   bool needs_audit = false;
   /// What the tests say; empty without tests.
   std::string tests;
+  /// Keys of the tables of lakes that its statements read.
+  std::vector<std::string> tables;
   /// Steps of this plan whose output it reads, ascending.
   std::vector<std::size_t> reads;
   std::string fingerprint;

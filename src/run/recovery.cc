@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/failpoint.h"
+#include "env/environment.h"
 #include "lake/commit.h"
 #include "lake/strays.h"
 #include "state/liveness.h"
@@ -46,6 +47,35 @@ state::SliceRecord slice_from(const lake::CommitRecord& commit, const lake::Comm
   return slice;
 }
 
+/// The entry of a physical table of weir's own; nothing for any other.
+std::optional<state::OwnedRecord> owned_from(const lake::CommitRecord& commit, const lake::CommittedStep& step,
+                                             const lake::VersionRecord& version) {
+  const auto asset = parse_asset(step.asset);
+  if (!asset || !env::is_physical(*asset)) return std::nullopt;
+  state::OwnedRecord owned{.asset = step.asset, .uri = step.asset, .model = step.model};
+  owned.fingerprint = step.definition;
+  owned.environment = commit.environment;
+  owned.plane = step.strategy == name_of(Plane::View) ? step.strategy : std::string(name_of(Plane::Virtual));
+  owned.run = commit.run;
+  owned.created = version.time;
+  owned.unreferenced = version.time;
+  return owned;
+}
+
+/// The generation that a promotion's commit made.
+state::PromotionRecord promotion_from(const lake::CommitRecord& commit, const lake::VersionRecord& version) {
+  state::PromotionRecord promotion{.environment = commit.environment, .generation = commit.generation};
+  promotion.time = version.time;
+  promotion.run = commit.run;
+  promotion.token = commit.token;
+  promotion.lake_version = version.version;
+  for (const auto& [view, shown] : commit.views)
+    promotion.models.push_back({shown.model, shown.definition, shown.table, view});
+  std::sort(promotion.models.begin(), promotion.models.end(),
+            [](const state::ShownModel& a, const state::ShownModel& b) { return a.model < b.model; });
+  return promotion;
+}
+
 /// The step's row of a run that published and died before it could write it.
 state::StepRecord step_from(const lake::CommitRecord& commit, const lake::CommittedStep& step,
                             const lake::VersionRecord& version) {
@@ -75,6 +105,7 @@ Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connect
   WEIR_TRY(const std::vector<lake::VersionRecord> versions, lake.commits_after(connection, reconciled));
   std::map<std::string, Ledger> ledgers;
   state::Store::Outcome outcome;
+  std::vector<state::PromotionRecord> promotions;
   std::int64_t applied = 0;
   for (const lake::VersionRecord& version : versions) {
     const auto commit = lake::CommitRecord::from_json(version.extra_info);
@@ -84,10 +115,12 @@ Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connect
       WEIR_TRY(ledgers[commit->environment], ledger_of(store, commit->environment));
     }
     Ledger& ledger = ledgers[commit->environment];
+    if (commit->generation > 0) promotions.push_back(promotion_from(*commit, version));
     for (const lake::CommittedStep& step : commit->steps) {
       const auto known = ledger.find(SliceKey{step.asset, step.slice});
       const bool is_known =
           known != ledger.end() && known->second.snapshot_id && *known->second.snapshot_id >= version.version;
+      if (auto owned = owned_from(*commit, step, version)) outcome.owned.push_back(std::move(*owned));
       if (is_known) continue;
       state::SliceRecord slice = slice_from(*commit, step, version);
       ledger[SliceKey{step.asset, step.slice}] = slice;
@@ -96,6 +129,7 @@ Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connect
     }
   }
   WEIR_CHECK(store.record(outcome));
+  for (const state::PromotionRecord& promotion : promotions) WEIR_CHECK(store.promote(promotion));
   failpoint("recovery_recorded");
   WEIR_CHECK(store.set_reconciled_version(lake.name(), newest));
   return applied;

@@ -203,23 +203,24 @@ Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lak
   return targets;
 }
 
-/// Models of the plan whose rows weir owns, or the others.
-std::set<std::string> models_of(const Planned& planned, bool owned) {
-  std::set<std::string> models;
+/// Definitions of the plan's models whose rows weir does not own.
+std::map<std::string, std::string> definitions_run(const Planned& planned) {
+  std::map<std::string, std::string> definitions;
   for (const plan::Step& step : planned.plan.steps)
-    if (planned.placed.owned.contains(step.model->path) == owned) models.insert(step.model->path);
-  return models;
+    if (!step.fingerprint.empty() && !planned.placed.owned.contains(step.model->path))
+      definitions.emplace(step.model->path, step.fingerprint);
+  return definitions;
 }
 
-/// Of the owned ones, those that the environment shows by the definition that was run.
-std::set<std::string> models_shown(const Planned& planned, const state::PromotionRecord& shown) {
-  std::set<std::string> models;
+/// Of the owned models, those that the environment shows as they are now.
+std::map<std::string, std::string> definitions_shown(const Planned& planned, const state::PromotionRecord& shown) {
+  std::map<std::string, std::string> definitions;
   for (const state::ShownModel& one : shown.models) {
     const auto placement = planned.placed.owned.find(one.model);
     if (placement != planned.placed.owned.end() && placement->second.fingerprint == one.fingerprint)
-      models.insert(one.model);
+      definitions.emplace(one.model, one.fingerprint);
   }
-  return models;
+  return definitions;
 }
 
 /// The ledger's rows of reused tables are those of the new definition from now on.
@@ -328,7 +329,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   WEIR_TRY(Claimed claimed, Claimer(project, graph, lakes, store, request, listener, stop, report.run).claim());
   Planned& planned = claimed.planned;
   failpoint("after_claim");
-  if (request.deploy) WEIR_CHECK(request.deploy(planned.plan, models_of(planned, false), report.run));
+  if (request.deploy) WEIR_CHECK(request.deploy(definitions_run(planned), report.run));
 
   Session session{.project = project,
                   .graph = *planned.placed.graph,
@@ -359,7 +360,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
         .command = request.options.command};
     WEIR_TRY(const auto shown, promote(project, lakes, store, promotion, stop));
     if (shown) report.generation = shown->generation;
-    if (shown && request.deploy) WEIR_CHECK(request.deploy(planned.plan, models_shown(planned, *shown), report.run));
+    if (shown && request.deploy) WEIR_CHECK(request.deploy(definitions_shown(planned, *shown), report.run));
     WEIR_CHECK(record_reused(store, planned, report.environment));
   }
   report.finished = state::now_text();

@@ -36,11 +36,9 @@ struct RunRequest {
   std::set<std::string> reused;
   /// No selector narrowed the selection: models that are gone from the project are taken out of the environment.
   bool is_whole = false;
-  /// Called with the final plan, paths of models and the run's id: records the definitions of those models. Before
-  /// anything is built for those whose rows weir does not own.
-  /// For models whose rows weir owns it is called once the environment shows them.
-  std::function<Result<void>(const plan::Plan& plan, const std::set<std::string>& models, const std::string& run)>
-      deploy;
+  /// Called with the fingerprints of models by path and the run's id: records their definitions. Before anything is
+  /// built; for models whose rows weir owns once the environment shows them.
+  std::function<Result<void>(const std::map<std::string, std::string>& definitions, const std::string& run)> deploy;
   /// Asked before anything is claimed where the environment would show a changed definition, or no longer show a model;
   /// may refuse the run.
   std::function<Result<void>(const Planned& planned)> approve;

@@ -35,27 +35,16 @@ TEST_F(DeployTest, APlanIsRecordedOnceAndAPartOfItLeavesTheRest) {
   write("models/other.sql", "-- materialize ducklake://main/other\nSELECT 1 AS id\n");
   Workspace shop = workspace();
   const Graph* graph = *shop.graph();
-  plan::Plan plan;
-  std::set<std::string> models;
-  for (const Model& model : graph->models()) {
-    models.insert(model.path);
-    plan::Step step;
-    step.model = &model;
-    step.fingerprint = "f1";
-    plan.steps.push_back(step);
-    plan.steps.push_back(step);  // another slice of it
-  }
-  ASSERT_TRUE(deploy_plan(shop, plan, models, "prod", "R1", "weir run").has_value());
-  ASSERT_TRUE(deploy_plan(shop, plan, models, "prod", "R2", "weir run").has_value());
+  std::map<std::string, std::string> all;
+  for (const Model& model : graph->models()) all.emplace(model.path, "f1");
+  ASSERT_TRUE(deploy_models(shop, all, "prod", "R1", "weir run").has_value());
+  ASSERT_TRUE(deploy_models(shop, all, "prod", "R2", "weir run").has_value());
   state::Store& store = **shop.store();
   ASSERT_EQ(store.deployments("prod", 10)->size(), 1u);
   EXPECT_EQ(store.deployments("prod", 10)->front().run, "R1");
-  plan::Plan part;
-  part.steps.push_back(plan.steps.front());
-  ASSERT_TRUE(deploy_plan(shop, part, models, "prod", "R3", "weir run").has_value());
+  ASSERT_TRUE(deploy_models(shop, {{"orders", "f1"}}, "prod", "R3", "weir run").has_value());
   EXPECT_EQ(store.deployments("prod", 10)->size(), 1u);
-  part.steps.front().fingerprint = "f2";
-  ASSERT_TRUE(deploy_plan(shop, part, models, "prod", "R4", "weir run").has_value());
+  ASSERT_TRUE(deploy_models(shop, {{"orders", "f2"}}, "prod", "R4", "weir run").has_value());
   const auto deployed = *store.deployed("prod");
   ASSERT_EQ(deployed.size(), 2u);
   EXPECT_EQ(deployed[0].model, "orders");
