@@ -78,14 +78,14 @@ Exit gc_command(const Args& args, Streams& streams) {
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::CollectRequest request;
   request.is_dry_run = args.flag("dry-run");
-  if (const auto keep = args.text("keep")) request.keep = static_cast<std::size_t>(std::max(0LL, std::atoll(keep->c_str())));
+  if (const auto keep = args.text("keep"))
+    request.keep = static_cast<std::size_t>(std::max(0LL, std::atoll(keep->c_str())));
   request.grace = args.text("grace", request.grace);
   Progress progress(streams, args.flag("quiet"), false);
   const auto done = ops::collect(*workspace, request, progress, stop_requested());
   if (!done) return refuse(done.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
-    nlohmann::json object{
-        {"removed", nlohmann::json::array()}, {"kept", done->kept}, {"dry_run", request.is_dry_run}};
+    nlohmann::json object{{"removed", nlohmann::json::array()}, {"kept", done->kept}, {"dry_run", request.is_dry_run}};
     for (const auto& table : done->removed)
       object["removed"].push_back({{"table", table.uri}, {"model", table.model}, {"why", table.why}});
     streams.out << object.dump(2) << "\n";

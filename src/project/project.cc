@@ -15,6 +15,7 @@
 #include "project/custom_test.h"
 #include "project/gate.h"
 #include "project/judge.h"
+#include "project/judge_plane.h"
 #include "project/macros.h"
 #include "project/references.h"
 #include "project/shape.h"
@@ -381,11 +382,14 @@ class Loader {
   }
 
   void judge_models() {
+    std::set<std::string> ephemeral;
+    for (const Model& model : project_.models)
+      if (model.plane == Plane::Ephemeral) ephemeral.insert(model.relation.key());
     std::vector<Model> good;
     for (Model& model : project_.models) {
       Diagnostics found = resolve_references(model, project_.config, produced_, *cache_.volatile_functions());
       if (model.plane != Plane::Manual) {
-        for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config)})
+        for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config), judge_plane(model, ephemeral)})
           std::move(more.begin(), more.end(), std::back_inserter(found));
       }
       for (const TestText& text : test_texts(model))

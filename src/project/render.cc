@@ -56,8 +56,8 @@ bool is_lake_or_database(const parse::Statement& statement) {
          (statement.attach_uri.starts_with("ducklake") || statement.attach_uri.starts_with("datatable"));
 }
 
-/// Lines that weir answers itself: its lakes and databases are attached already, its extensions loaded, and USE lives
-/// on in the references.
+}  // namespace
+
 bool is_answered(const Model& model, const parse::Statement& statement) {
   if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load ||
       is_lake_or_database(statement))
@@ -68,8 +68,6 @@ bool is_answered(const Model& model, const parse::Statement& statement) {
       model.script.statements.begin(), model.script.statements.end(),
       [alias](const parse::Statement& one) { return is_lake_or_database(one) && text::same_word(one.alias, alias); });
 }
-
-}  // namespace
 
 parse::Spliced splice_statement(const Model& model, std::size_t index, const WhereToRead& where,
                                 const std::string& partition, const std::map<std::string, std::string>& arguments,

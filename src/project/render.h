@@ -11,6 +11,10 @@
 
 namespace weir {
 
+/// Lines that weir answers itself: its lakes and databases are attached already, its extensions loaded, and USE lives
+/// on in the references.
+bool is_answered(const Model& model, const parse::Statement& statement);
+
 /// Where a reference is to be read: SQL of a relation (a quoted name).
 using WhereToRead = std::function<std::string(const Reference&)>;
 
