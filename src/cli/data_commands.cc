@@ -141,7 +141,7 @@ Exit history_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const auto limit = static_cast<std::size_t>(std::max(1, std::atoi(args.text("limit", "20").c_str())));
-  const auto history = ops::history(*workspace, args.text("asset"), limit);
+  const auto history = ops::history(*workspace, args.text("env", "prod"), args.text("asset"), limit);
   if (!history) return refuse(history.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     nlohmann::json versions = nlohmann::json::array();

@@ -72,7 +72,8 @@ Exit test_command(const Args& args, Streams& streams) {
   std::vector<std::string> select = args.list("selector");
   for (const std::string& more : args.list("select")) select.push_back(more);
   if (args.flag("unit")) return run_unit_tests(*workspace, select, args, streams);
-  const auto tested = ops::test(*workspace, select, args.list("exclude"), args.text("partition"));
+  const auto tested =
+      ops::test(*workspace, args.text("env", "prod"), select, args.list("exclude"), args.text("partition"));
   if (!tested) return refuse(tested.error(), workspace->loaded(), streams);
   bool blocked = false;
   nlohmann::ordered_json models = nlohmann::ordered_json::array();

@@ -1,8 +1,10 @@
 #include "ops/data.h"
+#include "ops/placed.h"
 
 namespace weir::ops {
 
-Result<History> history(Workspace& workspace, const std::optional<std::string>& asset, std::size_t limit) {
+Result<History> history(Workspace& workspace, const std::string& environment, const std::optional<std::string>& asset,
+                        std::size_t limit) {
   History history;
   WEIR_TRY(const Config* config, workspace.config());
   std::optional<Asset> wanted;
@@ -17,7 +19,12 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
         Diagnostic{.code = Code::W2012, .message = "there is no lake " + place, .hint = "weir.yaml lists the lakes"});
   const lake::Lake& lake = lakes->lake(place);
   WEIR_TRY(duck::Connection connection, lakes->connect());
-  WEIR_TRY(history.versions, lake.history(connection, wanted, limit));
+  // Of an owned model the versions of its rows, not those of the view that shows them.
+  std::optional<Asset> rows;
+  if (wanted) {
+    WEIR_TRY(rows, rows_of(workspace, *wanted, environment));
+  }
+  WEIR_TRY(history.versions, lake.history(connection, rows, limit));
   if (wanted && history.versions.empty()) {
     WEIR_TRY(const Graph* graph, workspace.graph());
     const Model* producer = graph->producer(*wanted);

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "ops/data.h"
+#include "ops/placed.h"
 #include "plan/fingerprint.h"
 #include "run/observe.h"
 
@@ -15,7 +16,7 @@ std::string judged(const state::SliceRecord& record, const Model* model,
   if (running.contains({record.asset, record.slice})) return "running";
   if (record.status != "materialized" || model == nullptr) return record.status;
   const plan::Proof proof =
-      model->plane == Plane::Managed ? plan::proof_of(record, *model->target, world) : plan::Proof{};
+      model->plane == Plane::Manual ? plan::Proof{} : plan::proof_of(record, *model->target, world);
   if (proof.kind == plan::Proof::Kind::Gone) return "missing";
   const auto print = fingerprints.find(model->path);
   if (print != fingerprints.end() && print->second != record.fingerprint) return "outdated";
@@ -55,7 +56,8 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   std::set<std::string> all;
   for (const Model& model : graph->models()) all.insert(model.path);
   WEIR_TRY(const env::Environment shown, env::look(*store, environment));
-  WEIR_TRY(const plan::World world, run::observe(*project, *graph, all, *lakes, *store, shown));
+  WEIR_TRY(const env::Placed placed, placed_in(workspace, environment));
+  WEIR_TRY(const plan::World world, run::observe(*project, *placed.graph, all, *lakes, *store, shown));
   const auto fingerprints = plan::fingerprints(*graph);
   std::set<std::pair<std::string, std::string>> running;
   WEIR_TRY(const std::vector<state::Lease> leases, store->leases());
@@ -65,10 +67,10 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
     WEIR_TRY(wanted, workspace.asset_named(*asset));
   }
   std::vector<AssetStatus> statuses;
-  for (const Model& model : graph->models()) {
-    if (!model.target || (model.plane != Plane::Managed && model.plane != Plane::Manual)) continue;
-    if (wanted && !(*wanted == *model.target)) continue;
-    AssetStatus one{.model = model.path, .asset = model.target->uri()};
+  for (const Model& model : placed.graph->models()) {
+    if (!model.target || model.plane == Plane::Table || model.plane == Plane::File) continue;
+    if (wanted && !(*wanted == model.relation)) continue;
+    AssetStatus one{.model = model.path, .asset = model.relation.uri()};
     std::map<std::string, SliceStatus> slices;
     WEIR_TRY(const std::vector<calendar::Slot> range, asked_range(model, from, to));
     for (const calendar::Slot& slot : range) slices.emplace(slot.identity, SliceStatus{slot.identity, "missing", {}});

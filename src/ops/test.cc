@@ -1,10 +1,12 @@
 #include "ops/test.h"
 
+#include "ops/placed.h"
 #include "ops/selection.h"
 
 namespace weir::ops {
 
-Result<std::vector<run::TestedTable>> test(Workspace& workspace, const std::vector<std::string>& selectors,
+Result<std::vector<run::TestedTable>> test(Workspace& workspace, const std::string& environment,
+                                           const std::vector<std::string>& selectors,
                                            const std::vector<std::string>& exclude,
                                            const std::optional<std::string>& partition) {
   WEIR_TRY(const Graph* graph, workspace.graph());
@@ -13,7 +15,8 @@ Result<std::vector<run::TestedTable>> test(Workspace& workspace, const std::vect
   WEIR_TRY(const std::set<std::string> selected, select(*graph, selection_of(workspace, selectors, exclude), warnings));
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   WEIR_TRY(state::Store * store, workspace.store());
-  return run::test_tables(*project, *graph, selected, *lakes, *store, partition);
+  WEIR_TRY(const env::Placed placed, placed_in(workspace, environment));
+  return run::test_tables(*project, *placed.graph, selected, *lakes, *store, partition);
 }
 
 }  // namespace weir::ops

@@ -25,6 +25,22 @@ std::vector<duck::Sql> setup_of(const Model& model, const lake::Lakes& lakes, co
   return setup;
 }
 
+/// True for a model whose rows a lake holds, in a table or as a view.
+bool has_tables(const Model& model) {
+  return model.plane == Plane::Managed || model.plane == Plane::Virtual || model.plane == Plane::View;
+}
+
+/// The lake tells the columns of tables; those of a view the engine binds.
+Result<std::vector<lake::ColumnState>> columns_of(duck::Connection& connection, const lake::TableState& state,
+                                                  const duck::TableName& table) {
+  if (!state.is_view) return state.columns;
+  const auto described = connection.describe(duck::Sql("SELECT * FROM {}", table));
+  if (!described) return fail(lake::explain(Code::W4001, "binding a view", described.error()));
+  std::vector<lake::ColumnState> columns;
+  for (const duck::Column& one : *described) columns.push_back({.name = one.name, .type = one.type});
+  return columns;
+}
+
 Result<void> test_one(const Project& project, const Model& model, lake::Lakes& lakes, TestedTable& tested) {
   const lake::Lake& lake = lakes.lake(model.target->place);
   WEIR_TRY(duck::Connection connection, lakes.connect());
@@ -36,6 +52,7 @@ Result<void> test_one(const Project& project, const Model& model, lake::Lakes& l
     return {};
   }
   const duck::TableName table = lake.readable(model.target->schema, model.target->name);
+  WEIR_TRY(const std::vector<lake::ColumnState> columns, columns_of(connection, state, table));
   duck::Sql slice("{}", table);
   if (!tested.partition.empty())
     slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
@@ -45,7 +62,7 @@ Result<void> test_one(const Project& project, const Model& model, lake::Lakes& l
   const audit::AuditRequest request{.model = model,
                                     .slice = slice,
                                     .table = duck::Sql("{}", table),
-                                    .columns = state.columns,
+                                    .columns = columns,
                                     .partition = tested.partition,
                                     .custom_tests = project.custom_tests,
                                     .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> {
@@ -80,8 +97,8 @@ Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph
                                              state::Store& store, const std::optional<std::string>& partition) {
   std::vector<TestedTable> all;
   for (const Model& model : graph.models()) {
-    if (!selected.contains(model.path) || model.plane != Plane::Managed || model.tests.empty()) continue;
-    TestedTable tested{.model = model.path, .asset = model.target->uri()};
+    if (!selected.contains(model.path) || !has_tables(model) || model.tests.empty()) continue;
+    TestedTable tested{.model = model.path, .asset = model.relation.uri()};
     if (model.partitioning && partition) {
       WEIR_TRY(const auto choice,
                calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));

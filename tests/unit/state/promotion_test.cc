@@ -47,8 +47,9 @@ TEST_P(PromotionTest, AGenerationIsRecordedOnceAndBelongsToOneToken) {
 
 TEST_P(PromotionTest, ATableIsMarkedFromTheMomentThatNoEnvironmentShowsIt) {
   const auto store = opened();
-  ASSERT_TRUE(store->record({.steps = {}, .slices = {}, .schemas = {}, .tests = {}, .owned = {table(kOne), table(kTwo)}})
-                  .has_value());
+  ASSERT_TRUE(
+      store->record({.steps = {}, .slices = {}, .schemas = {}, .tests = {}, .owned = {table(kOne), table(kTwo)}})
+          .has_value());
   ASSERT_TRUE(store->promote(generation("prod", 1, "T1", {shown("a", kOne)})).has_value());
   EXPECT_EQ(since(*store, kOne), "");
   ASSERT_TRUE(store->promote(generation("dev", 1, "T2", {shown("a", kOne)})).has_value());
