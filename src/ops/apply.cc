@@ -23,17 +23,20 @@ struct Work {
 /// that failed has recorded.
 Result<Work> work_of(Workspace& workspace, const std::string& environment, const std::set<std::string>& selected) {
   Work work;
+  WEIR_TRY(state::Store * store, workspace.store());
+  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
   WEIR_TRY(const EnvironmentChanges changes, changes_in(workspace, environment));
-  std::set<std::string> proven;
   for (const plan::ModelChange& change : changes.changes) {
     if (change.model == nullptr || change.kind == plan::ChangeKind::Unchanged) continue;
     if (!selected.contains(change.path) || !builds_whole(*change.model)) continue;
     work.models.insert(change.path);
-    if (change.reuse && change.model->plane == Plane::Virtual) work.reused.insert(change.path);
+    // What is proven is proven of the deployed definition: after a rollback another one is shown.
+    const state::ShownModel* one = shown.shown_model(change.path);
+    const bool shows_deployed =
+        one != nullptr && change.deployed != nullptr && one->fingerprint == change.deployed->fingerprint;
+    if (change.reuse && shows_deployed && change.model->plane == Plane::Virtual) work.reused.insert(change.path);
   }
   WEIR_TRY(const Graph* graph, workspace.graph());
-  WEIR_TRY(state::Store * store, workspace.store());
-  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
   const auto fingerprints = plan::fingerprints(*graph);
   for (const Model& model : graph->models()) {
     if (!env::is_owned(model) || !selected.contains(model.path)) continue;

@@ -114,11 +114,16 @@ Result<void> approve(Workspace& workspace, const run::Planned& planned, const ru
   if (!changed.empty()) {
     WEIR_TRY(const EnvironmentChanges changes, changes_in(workspace, environment));
     for (const plan::ModelChange& change : changes.changes) {
-      if (!changed.contains(change.path) || change.category == plan::ChangeCategory::None ||
-          change.category == plan::ChangeCategory::Additive)
-        continue;
+      // What is proven is proven of the deployed definition: after a rollback another one is shown.
+      const state::ShownModel* shown = planned.environment.shown_model(change.path);
+      const bool shows_deployed =
+          shown != nullptr && change.deployed != nullptr && shown->fingerprint == change.deployed->fingerprint;
+      const bool is_proven = shows_deployed && (change.category == plan::ChangeCategory::None ||
+                                                change.category == plan::ChangeCategory::Additive);
+      if (!changed.contains(change.path) || is_proven) continue;
       Diagnostic problem{.code = Code::W5405, .hint = hint};
-      problem.message = fmt::format("{} changes what {} shows: {}", change.path, environment, change.reason);
+      problem.message = fmt::format("{} changes what {} shows: {}", change.path, environment,
+                                    shows_deployed ? change.reason : "it shows an earlier definition");
       if (change.model != nullptr) problem.path = change.model->source->path;
       problems.push_back(std::move(problem));
     }
