@@ -62,16 +62,17 @@ def models(n, rows=8):
     return made
 
 
-def write_project(folder, n, extra=""):
+def write_project(folder, n, extra="", owned=False, rows=8):
+    """`owned`: without headers, so that weir owns the tables and shows views."""
     config = f"name: dag\nlakes:\n  main:\n    catalog: lake/main.sqlite\n    data: lake/main\nstate: .weir/state.sqlite\n{extra}"
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "weir.yaml"), "w", encoding="utf-8") as file:
         file.write(config)
-    for schema, name, sql in models(n):
+    for schema, name, sql in models(n, rows):
         path = os.path.join(folder, "models", schema, name + ".sql")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"-- materialize ducklake://main/{schema}.{name}\n{sql}")
+            file.write(sql if owned else f"-- materialize ducklake://main/{schema}.{name}\n{sql}")
 
 
 def floor_script(path, n, lake):
