@@ -30,6 +30,7 @@ ops::RunRequest request_of(const Args& args) {
   request.options.force = args.flag("force");
   request.options.full_refresh = args.flag("full-refresh");
   request.options.partial = args.flag("partial");
+  request.options.forward_only = args.flag("forward-only");
   request.options.jobs = std::atoi(args.text("jobs", "0").c_str());
   request.select = args.list("selector");
   for (const std::string& more : args.list("select")) request.select.push_back(more);

@@ -34,13 +34,17 @@ Placement placement_of(const Model& model, const PlaceRequest& request) {
   const bool keeps = placement.is_shown || placement.is_reused || !request.selected.contains(model.path);
   if (keeps && shown != nullptr) placement.data = parse_asset(shown->data);
   if (!placement.data) placement.data = physical_of(model.relation, placement.fingerprint);
+  const bool accumulates = model.strategy != Strategy::Replace;
+  if (request.forward_only && accumulates && !keeps && shown != nullptr) {
+    placement.seed = parse_asset(shown->data);
+    return placement;
+  }
   placement.may_write = may_write(*placement.data, environment);
   if (placement.may_write || !request.own.contains(model.path)) return placement;
   const Asset shared = *placement.data;
   placement.data = physical_of(model.relation, placement.fingerprint, environment.name);
   placement.may_write = true;
-  const bool starts_anew = model.strategy == Strategy::Replace;
-  if (!starts_anew && !environment.owned.contains(placement.data->key())) placement.seed = shared;
+  if (accumulates && !environment.owned.contains(placement.data->key())) placement.seed = shared;
   return placement;
 }
 

@@ -43,6 +43,8 @@ struct PlaceRequest {
   const std::set<std::string>& selected;
   /// Models whose changed definition provably leaves their rows as they are: their table is kept.
   std::set<std::string> reused = {};
+  /// Models whose rows accumulate keep, under a changed definition, the rows that they have.
+  bool forward_only = false;
   /// Models that are to be built although another environment owns the table of their definition: they get one of
   /// their own.
   std::set<std::string> own = {};

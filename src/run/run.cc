@@ -16,6 +16,7 @@
 #include "run/record.h"
 #include "run/recovery.h"
 #include "run/scheduler.h"
+#include "run/seed.h"
 #include "state/liveness.h"
 
 namespace weir::run {
@@ -46,6 +47,13 @@ Result<std::map<std::string, plan::PartitionValue>> partitions_of(const Graph& g
   }
   if (!problems.empty()) return fail(std::move(problems));
   return partitions;
+}
+
+std::set<std::string> models_built(const plan::Plan& plan) {
+  std::set<std::string> models;
+  for (const plan::Step& step : plan.steps)
+    if (step.action == plan::Action::Build) models.insert(step.model->path);
+  return models;
 }
 
 std::vector<state::Lease> leases_wanted(const plan::Plan& plan, const std::string& run) {
@@ -133,9 +141,7 @@ class Claimer {
  private:
   /// Binding costs nothing where nothing is to be built.
   Result<void> judge(const plan::Plan& plan) const {
-    std::set<std::string> models;
-    for (const plan::Step& step : plan.steps)
-      if (step.action == plan::Action::Build) models.insert(step.model->path);
+    const std::set<std::string> models = models_built(plan);
     if (models.empty() || !request_.judge) return {};
     return request_.judge(models);
   }
@@ -293,8 +299,11 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   WEIR_TRY(planned.environment, env::look(store, request.options.environment));
   const std::set<std::string> selected =
       with_changed_producers(graph, request.selected, fingerprints, planned.environment);
-  env::PlaceRequest place{
-      .fingerprints = fingerprints, .environment = planned.environment, .selected = selected, .reused = request.reused};
+  env::PlaceRequest place{.fingerprints = fingerprints,
+                          .environment = planned.environment,
+                          .selected = selected,
+                          .reused = request.reused,
+                          .forward_only = request.options.forward_only};
   std::set<std::string> built = selected;
   for (const std::string& model : request.reused) built.erase(model);
   while (true) {
@@ -343,6 +352,8 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
                   .run = report.run,
                   .effective_micros = io::now().time_since_epoch().count(),
                   .stop = stop};
+  WEIR_CHECK(seed_tables(project.config, lakes, planned.placed.owned, models_built(planned.plan), report.run,
+                         report.environment, stop));
   WEIR_TRY(session.targets, observe_targets(lakes, planned.plan));
   listener.started(planned.plan.steps.size());
   {

@@ -29,6 +29,8 @@ struct RunOptions {
   bool full_refresh = false;
   /// Models that were built are shown although others of the selection failed.
   bool partial = false;
+  /// Changed models whose rows accumulate keep those that they have.
+  bool forward_only = false;
   /// Breaking changes are meant.
   bool approved = false;
 };
