@@ -164,7 +164,7 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
     // command is not valid.
     if (code.starts_with("W00") || code.starts_with("W01") || code.starts_with("W02") || code.starts_with("W03") ||
         code.starts_with("W20") || code.starts_with("W21") || code.starts_with("W22") || code.starts_with("W80") ||
-        code == "W6011")
+        code == "W6011" || code == "W6606" || code.starts_with("W663"))
       exit = Exit::Misuse;
   }
   return exit;

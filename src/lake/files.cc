@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <unordered_set>
 
 #include "lake/strays.h"
+#include "lake/unknown_files.h"
 
 namespace weir::lake {
 namespace {
@@ -128,6 +130,28 @@ Result<std::int64_t> remove_strays(const Lake& lake, duck::Connection& connectio
                     ::stat(file.c_str(), &found) == 0 && found.st_mtim.tv_sec >= since;
            }));
   return removed + more;
+}
+
+bool is_on_object_storage(const Lake& lake) { return is_remote(lake.data_folder()); }
+
+Result<std::int64_t> remove_unknown(duck::Connection& connection, const Lake& lake, std::int64_t before,
+                                    const std::set<std::string>& live_runs, bool dry_run) {
+  WEIR_TRY(const auto known, known_names(connection, lake));
+  const auto is_live = [&live_runs](const std::string& name) {
+    return std::any_of(live_runs.begin(), live_runs.end(), [&name](const std::string& run) {
+      return name.starts_with(std::string(kStagePrefix) + run + "-");
+    });
+  };
+  std::int64_t counted = 0;
+  WEIR_TRY(const std::int64_t removed, sweep(lake, lake.data_folder(), [&](const fs::path& file) {
+             const std::string name = file.filename().string();
+             struct stat found {};
+             const bool is_victim = !known.contains(name) && !is_live(name) && ::stat(file.c_str(), &found) == 0 &&
+                                    found.st_mtim.tv_sec < before / 1'000'000;
+             counted += is_victim ? 1 : 0;
+             return is_victim && !dry_run;
+           }));
+  return dry_run ? counted : removed;
 }
 
 }  // namespace weir::lake

@@ -4,18 +4,15 @@
 
 #include <algorithm>
 
-#include "build/gate.h"
 #include "lake/lakes.h"
 #include "ops/data.h"
+#include "ops/read_only.h"
 #include "parse/script.h"
 #include "parse/splice.h"
-#include "project/gate.h"
 #include "text/suggest.h"
 
 namespace weir::ops {
 namespace {
-
-constexpr std::string_view kPath = "query";
 
 bool same(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -23,7 +20,7 @@ bool same(std::string_view a, std::string_view b) {
 }
 
 Result<parse::Statement> only_select(duck::Connection& connection, const std::string& sql) {
-  WEIR_TRY(parse::Script script, parse::parse_script(connection, sql, std::string(kPath)));
+  WEIR_TRY(parse::Script script, parse::parse_script(connection, sql, std::string(kTypedText)));
   if (script.statements.size() == 1 && script.statements.front().kind == parse::StatementKind::Result)
     return std::move(script.statements.front());
   Diagnostic found{.code = Code::W8010};
@@ -34,27 +31,11 @@ Result<parse::Statement> only_select(duck::Connection& connection, const std::st
   return fail(std::move(found));
 }
 
-/// Names that begin with a configured lake lead to its read-only attachment; all others are left to the current
-/// catalog.
-parse::Spliced to_lakes(const std::string& sql, const parse::Statement& statement, const lake::Lakes& lakes) {
-  std::vector<parse::Replacement> replacements;
-  for (const parse::TableReference& table : statement.tables) {
-    if (table.parts.size() != 3) continue;
-    for (const lake::Lake& lake : lakes.all()) {
-      if (!same(lake.name(), table.parts[0])) continue;
-      duck::Sql name("{}", lake.readable(table.parts[1], table.parts[2]));
-      if (!table.has_alias) name += duck::Sql(" AS {}", duck::Identifier(table.parts[2]));
-      replacements.push_back({table.span, (table.is_table_form ? "FROM " : "") + name.text()});
-    }
-  }
-  return parse::Spliced::make(sql, statement.span, std::move(replacements));
-}
-
 Diagnostic explain_query(const duck::Failure& failure, const parse::Spliced* spliced) {
   Diagnostic found{.code = Code::W4001, .message = lake::mask_secrets(failure.message)};
   if (spliced == nullptr || !failure.position) return found;
   if (const auto place = spliced->source_of(*failure.position)) {
-    found.path = kPath;
+    found.path = kTypedText;
     found.span = *place;
   }
   return found;
@@ -106,16 +87,6 @@ Diagnostics in_project_words(duck::Connection& connection, const parse::Statemen
   return problems;
 }
 
-/// The gate that models pass, on the parsed tree and on the bound plan.
-Result<void> pass_gate(duck::Connection& connection, const parse::Spliced& spliced, const parse::Statement& statement) {
-  if (Diagnostics found =
-          judge_reach({.statement = statement, .path = std::string(kPath), .who = "a query", .macros = {}});
-      !found.empty())
-    return fail(std::move(found));
-  return build::pass_gate(connection, build::bind_plan(connection, spliced.sql()), spliced,
-                          {.who = "a query", .path = std::string(kPath), .statement = statement, .macros = {}});
-}
-
 Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, const QueryRequest& request) {
   const duck::Literal output(request.output);
   duck::Sql copy;
@@ -144,8 +115,8 @@ Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
           duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader())));
       !done)
     return fail(explain_query(done.error(), nullptr));
-  const parse::Spliced spliced = to_lakes(request.sql, statement, *lakes);
-  WEIR_CHECK(pass_gate(connection, spliced, statement));
+  const auto spliced = parse::Spliced::make(request.sql, statement.span, to_lakes(statement, *lakes));
+  WEIR_CHECK(pass_read_only_gate(connection, spliced, statement));
   const duck::Sql limit =
       request.limit ? duck::Sql(" LIMIT {}", *request.limit + (request.format.empty() ? 1 : 0)) : duck::Sql();
   auto columns = connection.describe(spliced.sql());

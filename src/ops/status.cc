@@ -18,6 +18,8 @@ std::string judged(const state::SliceRecord& record, const Model* model,
   const plan::Proof proof =
       model->plane == Plane::Manual ? plan::Proof{} : plan::proof_of(record, *model->target, world);
   if (proof.kind == plan::Proof::Kind::Gone) return "missing";
+  // A restore put back a version that had no rows of it.
+  if (record.fingerprint.empty() && record.rows.value_or(0) == 0) return "missing";
   const auto print = fingerprints.find(model->path);
   if (print != fingerprints.end() && print->second != record.fingerprint) return "outdated";
   if (proof.kind == plan::Proof::Kind::Foreign) return "stale";
@@ -30,6 +32,8 @@ std::string judged(const state::SliceRecord& record, const Model* model,
     for (const auto& [name, view] : world.lakes) {
       const auto changed = view.changed.find(input.asset);
       if (changed != view.changed.end() && changed->second > std::stoll(input.version)) return "stale";
+      // Once the version that dropped it has expired, nothing else tells.
+      if (input.asset.starts_with("ducklake://" + name + "/") && !view.made.contains(input.asset)) return "stale";
     }
   }
   return record.status;

@@ -156,11 +156,14 @@ std::optional<std::string> input_changed(const state::InputRecord& input, const 
       world.lakes.find(input.asset.substr(std::string("ducklake://").size(), input.asset.find('/', 11) - 11));
   if (lake == world.lakes.end()) return fmt::format("the version of {} is not known", input.asset);
   const auto key = plan.change_keys.find(input.asset);
-  const auto changed = lake->second.changed.find(key == plan.change_keys.end() ? input.asset : key->second);
+  const std::string& changing = key == plan.change_keys.end() ? input.asset : key->second;
+  const auto changed = lake->second.changed.find(changing);
   const std::int64_t version = std::stoll(input.version);
   if (version < lake->second.since) return fmt::format("the version of {} is not known", input.asset);
   if (changed != lake->second.changed.end() && changed->second > version)
     return fmt::format("{} changed in version {}", input.asset, changed->second);
+  // Once the version that dropped it has expired, nothing else tells.
+  if (!lake->second.made.contains(changing)) return fmt::format("{} is gone", input.asset);
   return std::nullopt;
 }
 
@@ -194,6 +197,9 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   if (record == nullptr) return "first build";
   if (record->status != "materialized")
     return fmt::format("the last run {}", record->status == "failed" ? "failed" : "did not finish");
+  if (record->fingerprint.empty())
+    return record->rows.value_or(0) == 0 ? "a restore put back a version without it"
+                                         : "a restore put back rows that no run vouches for";
   if (record->fingerprint != step.fingerprint) return "its definition changed";
   if (record->arguments_hash != step.arguments_hash) return "its arguments changed";
   for (const std::size_t producer : step.reads) {

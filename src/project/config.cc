@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "calendar/partition.h"
 #include "io/files.h"
 #include "project/asset.h"
 #include "text/lexer.h"
@@ -262,6 +263,9 @@ class ConfigReader {
               ".sqlite`) or PostgreSQL (`catalog: postgres://host/database`); a DuckDB file serves one process only");
     lake.catalog = location(catalog);
     lake.data = absolute(data);
+    if (!retention.empty() && !calendar::parse_duration(retention))
+      report(Code::W0004, node, "the retention `" + retention + "` of the lake `" + name + "` is no duration",
+             "write for example `retention: 30d`; without it versions are kept for ever");
     if (!retention.empty()) lake.retention = retention;
     config_.lakes.push_back(std::move(lake));
   }

@@ -10,6 +10,7 @@
 #include "env/environment.h"
 #include "lake/commit.h"
 #include "lake/strays.h"
+#include "run/open_run.h"
 #include "state/liveness.h"
 #include "text/lexer.h"
 
@@ -193,7 +194,7 @@ Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store&
   listener.message(fmt::format("run {} ended without finishing; recovering what it left", run.run));
   WEIR_TRY(std::vector<state::Lease> leases, store.leases());
   std::erase_if(leases, [&run](const state::Lease& lease) { return lease.run != run.run; });
-  WEIR_CHECK(fail_slices(project, store, run, leases));
+  if (run.result_json != kLeavesSlices) WEIR_CHECK(fail_slices(project, store, run, leases));
   failpoint("recovery_failed_slices");
   const std::int64_t since = state::began(locks_folder(project), run.run, run.started);
   for (const lake::Lake& lake : lakes.all()) {
@@ -207,6 +208,7 @@ Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store&
   failpoint("recovery_released");
   run.status = "failed";
   run.finished = state::now_text();
+  run.result_json.clear();
   WEIR_CHECK(store.put_run(run));
   failpoint("recovery_closed");
   state::forget_run(locks_folder(project), run.run);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "base/failpoint.h"
 #include "calendar/resolve.h"
@@ -12,6 +11,7 @@
 #include "plan/fingerprint.h"
 #include "run/arguments.h"
 #include "run/observe.h"
+#include "run/open_run.h"
 #include "run/promote.h"
 #include "run/record.h"
 #include "run/recovery.h"
@@ -21,8 +21,6 @@
 
 namespace weir::run {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// The partition of every partitioned model of the selection.
 Result<std::map<std::string, plan::PartitionValue>> partitions_of(const Graph& graph, const RunRequest& request) {
@@ -71,33 +69,6 @@ std::vector<state::Lease> leases_wanted(const plan::Plan& plan, const std::strin
   return wanted;
 }
 
-/// The run's row in the state store: open while the run lives, closed however it ends.
-class OpenRun {
- public:
-  OpenRun(state::Store& store, const std::atomic<bool>& stop, state::RunRecord row)
-      : store_(store), stop_(stop), row_(std::move(row)) {}
-  OpenRun(const OpenRun&) = delete;
-  OpenRun& operator=(const OpenRun&) = delete;
-  /// A run that could not go to its end. What cannot be written here the next command recovers.
-  ~OpenRun() {
-    if (row_.status == "running") (void)close(stop_.load() ? "cancelled" : "failed", {});
-  }
-  Result<void> open() { return store_.put_run(row_); }
-  Result<void> close(std::string status, std::string result_json) {
-    row_.status = std::move(status);
-    row_.finished = state::now_text();
-    row_.result_json = std::move(result_json);
-    auto written = store_.put_run(row_);
-    auto released = store_.release(row_.run);
-    return written ? released : written;
-  }
-
- private:
-  state::Store& store_;
-  const std::atomic<bool>& stop_;
-  state::RunRecord row_;
-};
-
 struct Claimed {
   Planned planned;
   std::vector<state::Lease> leases;
@@ -130,10 +101,12 @@ class Claimer {
       const bool covered = std::all_of(wanted.begin(), wanted.end(),
                                        [&](const state::Lease& lease) { return holds(claimed.leases, lease); });
       if (covered) return claimed;
-      bool waited = false;
-      WEIR_TRY(claimed.leases, take(wanted, waited));
+      WEIR_TRY(ClaimedSlices slices,
+               claim_slices(project_, lakes_, store_, {.wanted = wanted, .no_wait = request_.options.no_wait},
+                            listener_, stop_));
+      claimed.leases = std::move(slices.leases);
       WEIR_TRY(const bool moved, lakes_moved(claimed.planned.world));
-      if (!waited && !moved) return claimed;
+      if (!slices.waited && !moved) return claimed;
       WEIR_TRY(claimed.planned, plan_run(project_, graph_, lakes_, store_, request_));
     }
   }
@@ -149,26 +122,6 @@ class Claimer {
   static bool holds(const std::vector<state::Lease>& held, const state::Lease& wanted) {
     return std::any_of(held.begin(), held.end(),
                        [&](const state::Lease& l) { return l.asset == wanted.asset && l.slice == wanted.slice; });
-  }
-
-  /// Claims all of them; waits, with a message, while another live run holds one. What a dead one left is recovered
-  /// first.
-  Result<std::vector<state::Lease>> take(const std::vector<state::Lease>& wanted, bool& waited) {
-    std::string said;
-    while (true) {
-      WEIR_TRY(const std::vector<std::string> dead, dead_runs(project_, store_));
-      if (!dead.empty()) WEIR_CHECK(recover(project_, lakes_, store_, listener_, stop_));
-      auto claimed = store_.claim(wanted, dead);
-      if (claimed || request_.options.no_wait || claimed.error().front().code != Code::W6101) return claimed;
-      waited = true;
-      if (said != claimed.error().front().message) {
-        said = claimed.error().front().message;
-        listener_.message(said + "; waiting for it (--no-wait fails instead)");
-      }
-      for (int i = 0; i < 10 && !stop_.load(); ++i) std::this_thread::sleep_for(20ms);
-      if (stop_.load())
-        return fail(Diagnostic{.code = Code::W7010, .message = "interrupted while waiting for another run"});
-    }
   }
 
   Result<bool> lakes_moved(const plan::World& seen) {

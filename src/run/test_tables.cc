@@ -59,21 +59,11 @@ Result<void> test_one(const Project& project, const Model& model, lake::Lakes& l
                       duck::Literal(tested.partition));
   if (model.is_history())
     slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
-  const audit::AuditRequest request{.model = model,
-                                    .slice = slice,
-                                    .table = duck::Sql("{}", table),
-                                    .columns = columns,
-                                    .partition = tested.partition,
-                                    .custom_tests = project.custom_tests,
-                                    .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> {
-                                      return duck::Sql("{}",
-                                                       lakes.lake(asset.place).readable(asset.schema, asset.name));
-                                    },
-                                    .setup = setup_of(model, lakes, tested.partition),
-                                    .samples = project.config.samples,
-                                    .private_columns = project.config.private_columns};
-  WEIR_TRY(tested.verdicts, audit::audit(
-                                connection, [&lakes] { return lakes.connect(); }, request));
+  WEIR_TRY(
+      tested.verdicts,
+      test_relation(
+          project, model, lakes, connection,
+          {.slice = slice, .table = duck::Sql("{}", table), .columns = columns, .partition = tested.partition}));
   return {};
 }
 
@@ -91,6 +81,25 @@ Result<void> record(state::Store& store, const std::vector<TestedTable>& all) {
 }
 
 }  // namespace
+
+Result<std::vector<audit::Verdict>> test_relation(const Project& project, const Model& model, lake::Lakes& lakes,
+                                                  duck::Connection& connection, const TestedRelation& tested) {
+  const audit::AuditRequest request{.model = model,
+                                    .slice = tested.slice,
+                                    .table = tested.table,
+                                    .columns = tested.columns,
+                                    .partition = tested.partition,
+                                    .custom_tests = project.custom_tests,
+                                    .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> {
+                                      return duck::Sql("{}",
+                                                       lakes.lake(asset.place).readable(asset.schema, asset.name));
+                                    },
+                                    .setup = setup_of(model, lakes, tested.partition),
+                                    .samples = project.config.samples,
+                                    .private_columns = project.config.private_columns};
+  return audit::audit(
+      connection, [&lakes] { return lakes.connect(); }, request);
+}
 
 Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph,
                                              const std::set<std::string>& selected, lake::Lakes& lakes,

@@ -23,6 +23,19 @@ struct TestedTable {
   std::string skipped;
 };
 
+/// Rows that a model's tests are asked of.
+struct TestedRelation {
+  /// What a run of the model is responsible for (current rows of a history, a partition, else the whole table) …
+  duck::Sql slice;
+  /// … and the whole table.
+  duck::Sql table;
+  std::vector<lake::ColumnState> columns;
+  std::string partition;
+};
+/// One verdict a test; all other assets are read as the lakes hold them now.
+Result<std::vector<audit::Verdict>> test_relation(const Project& project, const Model& model, lake::Lakes& lakes,
+                                                  duck::Connection& connection, const TestedRelation& tested);
+
 /// Runs the tests of the selected managed models on what is published, records the outcomes, and returns them in the
 /// graph's order. A partitioned model is tested on `partition`, or as a whole table without one.
 Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph,

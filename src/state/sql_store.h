@@ -45,6 +45,7 @@ class SqlStore final : public Store {
   Result<void> forget_owned(const std::vector<std::string>& assets) override;
   Result<std::int64_t> reconciled_version(const std::string& lake) override;
   Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) override;
+  Result<std::vector<NeededVersion>> needed_versions(const std::string& lake) override;
   Result<std::vector<Lease>> claim(const std::vector<Lease>& wanted,
                                    const std::vector<std::string>& dead_runs) override;
   Result<void> check(const std::vector<Lease>& held) override;

@@ -342,6 +342,23 @@ Result<void> SqlStore::set_reconciled_version(const std::string& lake, std::int6
   });
 }
 
+Result<std::vector<Store::NeededVersion>> SqlStore::needed_versions(const std::string& lake) {
+  const std::string prefix = "ducklake://" + lake + "/";
+  WEIR_TRY(auto found, rows("SELECT DISTINCT snapshot_id FROM slice WHERE snapshot_id IS NOT NULL AND "
+                            "substr(asset, 1, length(:prefix)) = lower(:prefix2) ORDER BY snapshot_id",
+                            {prefix, prefix}, 1));
+  std::vector<NeededVersion> needed;
+  for (const auto& row : found) needed.push_back({to_number(row[0]), "it holds the record of a slice"});
+  // Not every generation says which lake it is about: one version too many is no harm.
+  WEIR_TRY(
+      auto generations,
+      rows("SELECT DISTINCT lake_version FROM promotion p WHERE lake_version IS NOT NULL AND (SELECT count(*) FROM "
+           "promotion n WHERE n.environment = p.environment AND n.generation > p.generation) < 5",
+           {}, 1));
+  for (const auto& row : generations) needed.push_back({to_number(row[0]), "one of the newest generations needs it"});
+  return needed;
+}
+
 Result<void> SqlStore::clear_ledger() {
   const std::lock_guard guard(mutex_);
   return session_->write("record", [&]() -> Result<void> {

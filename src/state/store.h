@@ -177,6 +177,16 @@ class Store {
   virtual Result<std::int64_t> reconciled_version(const std::string& lake) = 0;  // 0: never
   virtual Result<void> set_reconciled_version(const std::string& lake, std::int64_t version) = 0;
 
+  // Care of the lakes.
+  /// A version of a lake that something this store holds points at, and why it must stay.
+  struct NeededVersion {
+    std::int64_t version = 0;
+    std::string reason;
+  };
+  /// All of them, of every environment: versions that carry the commit records of what slices hold now, from which the
+  /// ledger is made anew, and those of the newest five generations. What pins a version adds itself here.
+  virtual Result<std::vector<NeededVersion>> needed_versions(const std::string& lake) = 0;
+
   // Leases.
   /// Claims many slices at once, all or none. Returns the leases with their fencing numbers, in order.
   /// A slice whose holder is in `dead_runs` or whose heartbeat is older than 30 s (other host) is taken over.

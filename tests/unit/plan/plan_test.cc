@@ -16,6 +16,7 @@ class Planning : public testing::Test {
     World::LakeView& lake = world_.lakes["main"];
     lake.newest = 9;
     lake.since = 1;
+    lake.made["ducklake://main/main.src"] = 2;
     for (const std::string path : {"a", "b"}) {
       lake.made["ducklake://main/main." + path] = 2;
       state::SliceRecord record;
@@ -84,6 +85,19 @@ TEST_F(Planning, TheLedgerSaysWhyASliceIsBuilt) {
   EXPECT_EQ(reason_of("a"), "its definition changed");
   world_.slices.erase({"ducklake://main/main.a", ""});
   EXPECT_EQ(reason_of("a"), "first build");
+}
+
+TEST_F(Planning, AnInputThatIsGoneCountsAsChangedThoughNoVersionTellsSo) {
+  world_.lakes["main"].made.erase("ducklake://main/main.src");
+  EXPECT_EQ(reason_of("a"), "ducklake://main/main.src is gone");
+}
+
+TEST_F(Planning, RowsThatARestorePutBackAndNoRunVouchesForAreBuilt) {
+  record("b").fingerprint.clear();
+  record("b").rows = 3;
+  EXPECT_EQ(reason_of("b"), "a restore put back rows that no run vouches for");
+  record("b").rows = 0;
+  EXPECT_EQ(reason_of("b"), "a restore put back a version without it");
 }
 
 TEST_F(Planning, ATableThatIsGoneMadeAnewOrWrittenByOthersIsBuilt) {

@@ -260,6 +260,21 @@ TEST_P(StoreBoth, AThousandStepsAreRecordedInOneBreath) {
   EXPECT_LT(read, 500);
 }
 
+TEST_P(StoreBoth, VersionsThatHoldRecordsOfSlicesAreNeeded) {
+  auto store = opened();
+  SliceRecord other = slice_of("ducklake://mainland/main.a", "");
+  other.snapshot_id = 9;
+  SliceRecord never = slice_of("ducklake://main/main.b", "");
+  never.snapshot_id.reset();
+  Store::Outcome outcome;
+  outcome.slices = {slice_of("ducklake://main/main.a", "p1"), slice_of("ducklake://main/main.a", "p2"), other, never};
+  ASSERT_TRUE(store->record(outcome).has_value());
+  const auto needed = store->needed_versions("Main");
+  ASSERT_TRUE(needed.has_value());
+  ASSERT_EQ(needed->size(), 1U);
+  EXPECT_EQ(needed->front().version, 7);
+}
+
 class StoreFile : public StoreTest {};
 INSTANTIATE_TEST_SUITE_P(On, StoreFile, testing::Values(Database::Sqlite), name_of_database);
 
