@@ -9,6 +9,7 @@ namespace weir::cli {
 
 Exit init_command(const Args& args, Streams& streams);
 Exit check_command(const Args& args, Streams& streams);
+Exit plan_command(const Args& args, Streams& streams);
 Exit run_command(const Args& args, Streams& streams);
 Exit status_command(const Args& args, Streams& streams);
 Exit ls_command(const Args& args, Streams& streams);

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bind/binder.h"
+#include "env/environment.h"
 #include "io/hash.h"
 #include "ops/binding.h"
+#include "ops/store_if_there.h"
 #include "parse/functions.h"
 #include "plan/fingerprint.h"
 #include "project/cache.h"
@@ -18,11 +22,33 @@ bool is_all_as_deployed(const Graph& graph, const std::vector<state::DeployedMod
   return recorded == plan::fingerprints(graph);
 }
 
+/// What the environment has. Of an owned model that is what it shows: after a rollback, or where a build failed,
+/// another definition than the one deployed last, whose text proves nothing then.
+Result<void> look(Workspace& workspace, const std::string& environment, EnvironmentChanges& found) {
+  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  found.digest = digest_of(found.deployed);
+  if (store == nullptr) return {};
+  WEIR_TRY(found.deployed, store->deployed(environment));
+  found.digest = digest_of(found.deployed);
+  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
+  if (shown.shown) found.generation = shown.shown->generation;
+  std::erase_if(found.deployed, [&shown](state::DeployedModel& record) {
+    if (record.plane != name_of(Plane::Virtual) && record.plane != name_of(Plane::View)) return false;
+    const state::ShownModel* one = shown.shown_model(record.model);
+    if (one != nullptr) record.fingerprint = one->fingerprint;
+    return one == nullptr;
+  });
+  return {};
+}
+
 /// The texts that the environment runs, as a project under today's weir.yaml. Texts that no longer load, or that make
 /// no graph, prove nothing; that is no error.
 Result<void> load_deployed(Workspace& workspace, const std::string& environment, EnvironmentChanges& found) {
-  WEIR_TRY(state::Store * store, workspace.store());
-  WEIR_TRY(const auto texts, store->deployed_texts(environment));
+  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  OpenTexts texts;
+  if (store != nullptr) {
+    WEIR_TRY(texts, store->deployed_texts(environment));
+  }
   WEIR_TRY(const Project* project, workspace.project());
   const auto parser = Workspace::lazy_parser();
   ParseCache cache(workspace.root() + "/.weir/cache/deployed-" + io::xxh3_hex(environment));
@@ -96,10 +122,16 @@ Result<BoundSides> bind_sides(Workspace& workspace, const plan::ModelsToBind& mo
   return sides;
 }
 
+bool is_read_back(const EnvironmentChanges& found, const state::DeployedModel& record) {
+  if (found.deployed_graph == nullptr) return false;
+  const auto& models = found.deployed_graph->models();
+  return std::any_of(models.begin(), models.end(), [&](const Model& one) { return one.path == record.model; });
+}
+
 void note_lost_texts(EnvironmentChanges& found) {
   std::string lost;
   for (const plan::ModelChange& change : found.changes)
-    if (change.kind == plan::ChangeKind::Modified && change.before == nullptr)
+    if (change.kind == plan::ChangeKind::Modified && !is_read_back(found, *change.deployed))
       lost += (lost.empty() ? "`" : ", `") + change.path + "`";
   if (lost.empty()) return;
   found.warnings.push_back({.code = Code::W5507,
@@ -112,11 +144,16 @@ void note_lost_texts(EnvironmentChanges& found) {
 
 }  // namespace
 
+std::string digest_of(const std::vector<state::DeployedModel>& models) {
+  std::vector<std::pair<std::string, std::string>> digests;
+  for (const state::DeployedModel& model : models) digests.emplace_back(model.model, model.digest);
+  return state::digest_of(digests);
+}
+
 Result<EnvironmentChanges> changes_in(Workspace& workspace, const std::string& environment, bool forward_only) {
   EnvironmentChanges found;
   WEIR_TRY(const Graph* graph, workspace.graph());
-  WEIR_TRY(state::Store * store, workspace.store());
-  WEIR_TRY(found.deployed, store->deployed(environment));
+  WEIR_CHECK(look(workspace, environment, found));
   plan::DeployedProject deployed{.records = &found.deployed};
   plan::CurrentProject current{.graph = graph};
   if (is_all_as_deployed(*graph, found.deployed)) {

@@ -2,20 +2,13 @@
 
 #include <map>
 
-#include "io/files.h"
+#include "ops/store_if_there.h"
 #include "plan/fingerprint.h"
 
 namespace weir::ops {
 namespace {
 
 constexpr const char* kEnvironment = "prod";
-
-/// Without a state, nothing was deployed and nothing failed. Asking for it would make it.
-Result<state::Store*> store_if_there(Workspace& workspace) {
-  WEIR_TRY(const Config* config, workspace.config());
-  if (config->state.kind != DatabaseLocation::Kind::Postgres && !io::exists(config->state.target)) return nullptr;
-  return workspace.store();
-}
 
 Result<std::set<std::string>> modified(Workspace& workspace) {
   WEIR_TRY(const Graph* graph, workspace.graph());

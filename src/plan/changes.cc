@@ -241,7 +241,7 @@ void Classifier::judge_changed(std::size_t i) {
   if (change.before == nullptr)
     return take_everything(i, change.kind == ChangeKind::Indirect
                                   ? "an input of it was deployed after it, so what changed since is not known"
-                                  : "its deployed text is not known, or means something else now");
+                                  : "the text of the definition that the environment has is not known");
   if (auto why = rewired(i)) return take_everything(i, std::move(*why));
   const std::vector<ChangedInput> inputs = inputs_of(i);
   DefinitionDiff definition;
