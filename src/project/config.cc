@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <regex>
 
 #include "calendar/partition.h"
 #include "io/files.h"
@@ -200,6 +201,31 @@ class ConfigReader {
     };
   }
 
+  /// Folders that are searched; one of another name than the usual must be there, or a slip would find nothing in
+  /// silence.
+  Reader roots(std::vector<std::string>& target, const std::string& key) {
+    return [this, &target, key](const YAML::Node& node) {
+      list(target, key)(node);
+      for (std::size_t i = 0; i < target.size(); ++i) {
+        std::error_code problem;
+        if (target[i] == key || fs::is_directory(fs::path(config_.root) / target[i], problem)) continue;
+        report(Code::W0004, node.IsSequence() && i < node.size() ? node[i] : node,
+               "there is no folder `" + target[i] + "`, which `" + key + "` lists", "");
+      }
+    };
+  }
+
+  /// A number of bytes with its unit, or a share of what there is.
+  Reader size(std::string& target, const std::string& key) {
+    return [this, &target, key](const YAML::Node& node) {
+      target = scalar(node, key);
+      static const std::regex kSize(R"(\s*\d+(\.\d+)?\s*(%|b|bytes?|[kmgt]i?b?)\s*)", std::regex::icase);
+      if (!std::regex_match(target, kSize))
+        report(Code::W0004, node, "`" + key + "` is a size such as 4GB, or a share such as 80%, not `" + target + "`",
+               "");
+    };
+  }
+
   Reader one_of(const std::string& key, const std::string& first, const std::string& second, bool& is_second) {
     return [=, this, &is_second](const YAML::Node& node) {
       const std::string value = scalar(node, key);
@@ -242,12 +268,18 @@ class ConfigReader {
     std::string catalog;
     std::string data;
     std::string retention;
+    const std::size_t said = found_.size();
     mapping(node, "lakes." + name,
             {{"catalog", text(catalog, "catalog")},
              {"data", text(data, "data")},
              {"retention", text(retention, "retention")}});
     if (config_.lake(name) != nullptr)
       report(Code::W0004, node, "the lake `" + name + "` is named twice (names compare without case)", "");
+    // A misspelt key has been said; that it is missing need not be said again.
+    if ((catalog.empty() || data.empty()) && found_.size() > said) {
+      config_.lakes.push_back(std::move(lake));
+      return;
+    }
     if (catalog.empty() || data.empty())
       return report(Code::W0004, node, "the lake `" + name + "` needs `catalog:` and `data:`",
                     "for example `catalog: lake/" + name + ".sqlite` and `data: lake/" + name + "`");
@@ -297,8 +329,8 @@ class ConfigReader {
     mapping(root, "",
             {{"name", text(config_.name, "name")},
              {"strict", truth(config_.strict, "strict")},
-             {"models", list(config_.models, "models")},
-             {"tests", list(config_.tests, "tests")},
+             {"models", roots(config_.models, "models")},
+             {"tests", roots(config_.tests, "tests")},
              {"lakes",
               [this](const YAML::Node& node) {
                 each(node, "lakes", [this](const auto& name, const auto& value) { lake(name, value); });
@@ -322,12 +354,12 @@ class ConfigReader {
               }},
              {"audit", one_of("audit", "before", "after", config_.audit_after)},
              {"jobs", number(config_.jobs, "jobs", 1)},
-             {"memory", text(config_.memory, "memory")},
+             {"memory", size(config_.memory, "memory")},
              {"threads", number(config_.threads, "threads", 0)},
              {"temp",
               [&, this](const YAML::Node& node) {
                 mapping(node, "temp",
-                        {{"folder", text(temp_folder, "folder")}, {"limit", text(config_.temp_limit, "limit")}});
+                        {{"folder", text(temp_folder, "folder")}, {"limit", size(config_.temp_limit, "limit")}});
               }},
              {"allow_paths", list(config_.allow_paths, "allow_paths")},
              {"contracts", one_of("contracts", "warn", "error", config_.contracts_are_errors)},

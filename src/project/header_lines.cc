@@ -4,10 +4,10 @@
 #include <charconv>
 
 #include "calendar/partition.h"
+#include "project/header_near.h"
 #include "project/header_prose.h"
 #include "project/header_tests.h"
 #include "text/lexer.h"
-#include "text/suggest.h"
 
 namespace weir {
 namespace {
@@ -26,7 +26,7 @@ class LineReader {
     if (tail.view().starts_with('$')) return argument(tail);
     const Piece head = tail.take_word();
     keyword_ = keyword_named(head.view());
-    if (keyword_ == nullptr) return near_keyword(head, tail);
+    if (keyword_ == nullptr) return judge_near_keyword(head, tail, findings_);
     head_ = head;
     header.is_present = dispatch(tail) || header.is_present;
   }
@@ -165,6 +165,8 @@ class LineReader {
     const auto kind = calendar::kind_named(kind_word.view());
     if (!kind) {
       Advice hint = did_you_mean(kind_word.word(), keyword_->heads, "partitioned ");
+      if (const auto kind = kind_in_words(tail.view()); hint.empty() && !kind.empty())
+        hint = {"did you mean `partitioned " + std::string(kind) + "`?", {tail.span(), std::string(kind)}};
       if (hint.empty()) hint = "kinds are " + one_of(keyword_->heads);
       return malformed(Code::W0104, kind_word.span(),
                        kind_word.empty() ? "`partitioned` has no kind"
@@ -435,19 +437,6 @@ class LineReader {
     return text.size();
   }
 
-  /// A comment whose first word is nearly a keyword and whose rest looks like an annotation's.
-  void near_keyword(const Piece& head, const Piece& tail) {
-    // A word with an underscore is no word of a sentence.
-    if (!has_annotation_shape(tail.view()) && head.view().find('_') == std::string_view::npos) return;
-    std::vector<std::string_view> names;
-    for (const auto& keyword : header_keywords()) names.push_back(keyword.name);
-    const auto near = text::nearest(head.view(), names);
-    if (near && head.view().size() > 3)
-      findings_.note(Code::W0124, head.span(),
-                     "`" + std::string(head.view()) + "` is no annotation: the line is an ordinary comment",
-                     {"did you mean `" + *near + "`?", {head.span(), *near}});
-  }
-
   std::string_view text_;
   Findings& findings_;
   const KeywordEntry* keyword_ = nullptr;
@@ -461,6 +450,14 @@ LineHeader read_header_lines(std::string_view text, const HeaderRegion& region, 
   LineReader reader(text, findings);
   for (const auto& comment : region.comments) reader.read(comment.text);
   return std::move(reader.header);
+}
+
+bool reads_as_annotation(std::string_view line) {
+  Diagnostics said;
+  Findings findings("", said);
+  LineReader reader(line, findings);
+  reader.read({0, static_cast<std::uint32_t>(line.size())});
+  return reader.header.is_present && said.empty();
 }
 
 std::optional<std::pair<Piece, Piece>> split_measure(Piece body) {

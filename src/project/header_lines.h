@@ -62,6 +62,9 @@ struct LineHeader {
 /// Reads every line of the header; what is not accepted is left out and said in `findings`.
 LineHeader read_header_lines(std::string_view text, const HeaderRegion& region, Findings& findings);
 
+/// True if the line, without its comment marks, is an annotation that nothing is wrong with.
+bool reads_as_annotation(std::string_view line);
+
 /// Splits `<aggregate> [where <predicate>]` at the first `where` outside quotes and parentheses. Both parts are
 /// trimmed; the second is empty if there is none. Nothing for a `where` without predicate, or an empty aggregate.
 std::optional<std::pair<Piece, Piece>> split_measure(Piece body);

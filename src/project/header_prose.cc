@@ -1,5 +1,6 @@
 #include "project/header_prose.h"
 
+#include "project/header_near.h"
 #include "project/piece.h"
 #include "text/suggest.h"
 
@@ -23,6 +24,7 @@ bool is_prose_word(std::string_view word) {
 bool looks_like_prose(const KeywordEntry& keyword, std::string_view tail) {
   // `data_test` is no word of any language.
   if (keyword.name == "data_test") return false;
+  if (keyword.name == "partitioned" && is_partition_in_words(tail)) return false;
   std::size_t words = 0;
   Piece rest(tail, {0, static_cast<std::uint32_t>(tail.size())});
   while (true) {

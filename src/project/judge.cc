@@ -7,6 +7,7 @@
 #include "project/header.h"
 #include "project/header_block.h"
 #include "project/header_lines.h"
+#include "project/header_near.h"
 #include "project/judge_rules.h"
 
 namespace weir {
@@ -31,7 +32,10 @@ constexpr auto kStrict = std::to_array<Code>({
     Code::W0116,
     Code::W0120,
     Code::W0123,
+    Code::W0125,
+    Code::W0126,
     Code::W0131,
+    Code::W0137,
 });
 
 void promote(Diagnostics& diagnostics) {
@@ -84,6 +88,8 @@ class Judge {
     const auto region = find_header(source_->text);
     lines_ = read_header_lines(source_->text, region, findings_);
     if (region.block) block_ = read_block_header(source_->text, *region.block, default_lake(), findings_);
+    if (!region.block) judge_near_block(source_->text, findings_);
+    judge_lines_below(source_->text, region, findings_);
     judgement_.blanked_sql = blank_header(source_->text, region);
     judgement_.has_header = lines_.is_present || region.block.has_value();
     check_notations();

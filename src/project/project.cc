@@ -17,6 +17,7 @@
 #include "project/judge.h"
 #include "project/judge_plane.h"
 #include "project/macros.h"
+#include "project/partition_use.h"
 #include "project/references.h"
 #include "project/shape.h"
 #include "text/lexer.h"
@@ -373,10 +374,12 @@ class Loader {
         const bool is_known = declared.kind != TestKind::Custom ||
                               std::any_of(project_.custom_tests.begin(), project_.custom_tests.end(),
                                           [&declared](const CustomTest& one) { return one.path == declared.text; });
+        const std::string file = (declared.text.starts_with("tests/") ? "" : "tests/") + declared.text +
+                                 (declared.text.ends_with(".sql") ? "" : ".sql");
         if (!is_known)
           add({{Code::W0218, Severity::Error, "there is no test script `" + declared.text + "`", model.source->path,
                 declared.span,
-                "write tests/" + declared.text + ".sql: SELECT * FROM _wm_target." +
+                "write " + file + ": SELECT * FROM _wm_target." +
                     (model.target ? model.target->name : "table") + " WHERE …"}});
       }
   }
@@ -392,6 +395,7 @@ class Loader {
         for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config), judge_plane(model, ephemeral)})
           std::move(more.begin(), more.end(), std::back_inserter(found));
       }
+      for (Diagnostic& one : judge_partition_use(model)) found.push_back(std::move(one));
       for (const TestText& text : test_texts(model))
         if (const parse::Script* script = cache_.find(io::xxh3_hex(text.sql)); script != nullptr)
           for (Diagnostic& one : judge_test_text(text, *script, model)) found.push_back(std::move(one));
