@@ -187,7 +187,7 @@ const std::vector<Command>& commands() {
                         {"--unit", Kind::Flag, "Run the unit tests instead: models on given rows, without a lake"}}),
        test_command},
       {"apply", "Build what changed and show it: all of it or nothing",
-       "  weir apply\n  weir apply +report --force\n  weir apply --partial\n",
+       "  weir apply\n  weir apply plan.json\n  weir apply +report --force\n  weir apply --partial\n",
        with(selection,
             {{"-f,--force", Kind::Flag, "Breaking changes are meant"},
              {"--partial", Kind::Flag, "Show the models that were built although others failed"},

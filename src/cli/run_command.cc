@@ -177,6 +177,10 @@ Exit apply_command(const Args& args, Streams& streams) {
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const ops::RunRequest given = request_of(args);
   ops::ApplyRequest request{.options = given.options, .select = given.select, .exclude = given.exclude};
+  if (request.select.size() == 1 && request.select.front().ends_with(".json")) {
+    request.plan_file = request.select.front();
+    request.select.clear();
+  }
   // --force says that breaking changes are meant; unchanged models are left alone all the same.
   request.options.approved = std::exchange(request.options.force, false);
   Progress progress(streams, args.flag("quiet"), args.flag("events"));

@@ -4,6 +4,7 @@
 
 #include "env/placement.h"
 #include "ops/changes.h"
+#include "ops/saved_plan.h"
 #include "ops/selection.h"
 #include "plan/fingerprint.h"
 
@@ -30,11 +31,7 @@ Result<Work> work_of(Workspace& workspace, const std::string& environment, const
     if (change.model == nullptr || change.kind == plan::ChangeKind::Unchanged) continue;
     if (!selected.contains(change.path) || !builds_whole(*change.model)) continue;
     work.models.insert(change.path);
-    // What is proven is proven of the deployed definition: after a rollback another one is shown.
-    const state::ShownModel* one = shown.shown_model(change.path);
-    const bool shows_deployed =
-        one != nullptr && change.deployed != nullptr && one->fingerprint == change.deployed->fingerprint;
-    if (change.reuse && shows_deployed && change.model->plane == Plane::Virtual) work.reused.insert(change.path);
+    if (change.reuse && change.model->plane == Plane::Virtual) work.reused.insert(change.path);
   }
   WEIR_TRY(const Graph* graph, workspace.graph());
   const auto fingerprints = plan::fingerprints(*graph);
@@ -58,10 +55,22 @@ Result<bool> has_removed(Workspace& workspace, const std::string& environment) {
   });
 }
 
+Result<void> take_saved(Workspace& workspace, ApplyRequest& request) {
+  WEIR_TRY(const SavedPlan saved, read_plan(*request.plan_file));
+  WEIR_CHECK(expect_unmoved(workspace, saved));
+  request.options.environment = saved.request.environment;
+  request.options.forward_only = saved.request.forward_only;
+  request.select = saved.request.select;
+  request.exclude = saved.request.exclude;
+  return {};
+}
+
 }  // namespace
 
-Result<ApplyOutcome> apply(Workspace& workspace, const ApplyRequest& request, run::Listener& listener,
+Result<ApplyOutcome> apply(Workspace& workspace, const ApplyRequest& given, run::Listener& listener,
                            std::atomic<bool>& stop) {
+  ApplyRequest request = given;
+  if (request.plan_file) WEIR_CHECK(take_saved(workspace, request));
   ApplyOutcome outcome;
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const std::set<std::string> selected,

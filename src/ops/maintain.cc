@@ -16,6 +16,9 @@
 namespace weir::ops {
 namespace {
 
+/// As many as `weir gc` keeps tables of.
+constexpr std::size_t kGenerationsKept = 5;
+
 constexpr lake::Micros kSecond = 1'000'000;
 
 /// Runs that live, and when the first of them began.
@@ -89,6 +92,7 @@ class Maintenance {
     WEIR_TRY(lake::NeededVersions needed, lake::versions_that_tell(connection_, lake_));
     WEIR_TRY(const auto of_state, store_.needed_versions(lake_.name()));
     for (const state::Store::NeededVersion& one : of_state) needed.emplace(one.version, one.reason);
+    WEIR_CHECK(add_generations(needed));
     WEIR_TRY(const LiveRuns live, live_runs(project_, store_));
     if (live.since) {
       WEIR_TRY(lake::NeededVersions read,
@@ -96,6 +100,20 @@ class Maintenance {
       needed.merge(read);
     }
     return needed;
+  }
+
+  /// The versions at which environments came to show what `weir rollback` can show again.
+  Result<void> add_generations(lake::NeededVersions& needed) {
+    if (lake_.name() != project_.config.default_lake().name) return {};
+    WEIR_TRY(const auto newest, store_.newest_promotions());
+    for (const state::PromotionRecord& one : newest) {
+      WEIR_TRY(const auto generations, store_.promotions(one.environment, kGenerationsKept));
+      for (const state::PromotionRecord& generation : generations)
+        if (generation.lake_version)
+          needed.emplace(*generation.lake_version,
+                         fmt::format("generation {} of {} needs it", generation.generation, one.environment));
+    }
+    return {};
   }
 
   Result<void> expire() {

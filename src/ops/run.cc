@@ -114,17 +114,12 @@ Result<void> approve(Workspace& workspace, const run::Planned& planned, const ru
   if (!changed.empty()) {
     WEIR_TRY(const EnvironmentChanges changes, changes_in(workspace, environment, request.options.forward_only));
     for (const plan::ModelChange& change : changes.changes) {
-      // What is proven is proven of the deployed definition: after a rollback another one is shown.
-      const state::ShownModel* shown = planned.environment.shown_model(change.path);
-      const bool shows_deployed =
-          shown != nullptr && change.deployed != nullptr && shown->fingerprint == change.deployed->fingerprint;
-      const bool is_proven = (shows_deployed && (change.category == plan::ChangeCategory::None ||
-                                                 change.category == plan::ChangeCategory::Additive)) ||
+      const bool is_proven = change.category == plan::ChangeCategory::None ||
+                             change.category == plan::ChangeCategory::Additive ||
                              change.category == plan::ChangeCategory::ForwardOnly;
       if (!changed.contains(change.path) || is_proven) continue;
       Diagnostic problem{.code = Code::W5405, .hint = hint};
-      problem.message = fmt::format("{} changes what {} shows: {}", change.path, environment,
-                                    shows_deployed ? change.reason : "it shows an earlier definition");
+      problem.message = fmt::format("{} changes what {} shows: {}", change.path, environment, change.reason);
       if (change.model != nullptr) problem.path = change.model->source->path;
       problems.push_back(std::move(problem));
     }

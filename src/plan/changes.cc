@@ -239,9 +239,7 @@ bool hides_reads(const Model& model) {
 void Classifier::judge_changed(std::size_t i) {
   const ModelChange& change = changes_[i];
   if (change.before == nullptr)
-    return take_everything(i, change.kind == ChangeKind::Indirect
-                                  ? "an input of it was deployed after it, so what changed since is not known"
-                                  : "the text of the definition that the environment has is not known");
+    return take_everything(i, "the text of the definition that the environment has is not known");
   if (auto why = rewired(i)) return take_everything(i, std::move(*why));
   const std::vector<ChangedInput> inputs = inputs_of(i);
   DefinitionDiff definition;
