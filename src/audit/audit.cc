@@ -12,6 +12,7 @@
 #include "audit/sample.h"
 #include "build/gate.h"
 #include "build/stage.h"
+#include "duck/veil.h"
 #include "lake/lakes.h"
 #include "parse/readers.h"
 #include "project/gate.h"
@@ -93,7 +94,8 @@ class Audit {
 
   void engine_error(Running& running, const duck::Failure& failure) {
     if (failure.type == duck::FailureType::Interrupt) interrupted_ = true;
-    set_error(running, lake::mask_secrets(failure.message));
+    const bool hides = !request_.samples || !request_.private_columns.empty();
+    set_error(running, lake::mask_secrets(hides ? duck::without_values(failure).message : failure.message));
   }
 
   static Sql violations(const Probe& probe) {

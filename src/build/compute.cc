@@ -16,6 +16,7 @@
 #include "build/names.h"
 #include "build/types.h"
 #include "build/work.h"
+#include "duck/veil.h"
 #include "project/contract.h"
 #include "project/gate.h"
 #include "project/macro_place.h"
@@ -200,7 +201,8 @@ Result<void> check_required(Work& work, const Layout& layout, const Stage& stage
     const std::int64_t nulls = stage.content.columns.at(cell.name).nulls;
     if (nulls == 0) continue;
     auto sample = work.connection.query(
-        duck::Sql("SELECT CAST(stage AS VARCHAR) FROM (SELECT {} FROM {}) AS stage WHERE stage.{} IS NULL LIMIT {}",
+        duck::Sql("SELECT CAST(shown AS VARCHAR) FROM (SELECT {} FROM {} AS stage WHERE stage.{} IS NULL) AS shown "
+                  "LIMIT {}",
                   sample_columns(layout, work.request), stage.relation, duck::Identifier(cell.name), kSampleSize));
     if (!sample) return work.failed(sample.error(), work.request.query, std::nullopt);
     errors.push_back(work.about(Code::W4203,
@@ -291,7 +293,7 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
 }  // namespace
 
 Failed Work::failed(const duck::Failure& failure, const parse::Spliced& sql, std::optional<std::size_t> before) const {
-  duck::Failure moved = failure;
+  duck::Failure moved = hides_values() ? duck::without_values(failure) : failure;
   moved.message = without_attachments(std::move(moved.message), request.lake);
   if (moved.position) {
     if (before && *moved.position >= *before)

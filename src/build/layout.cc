@@ -12,13 +12,17 @@ namespace {
 
 constexpr std::size_t kLongestPartitionValue = 240;
 
-Diagnostic about(const StageRequest& request, Code code, std::string message, std::string hint = {}) {
+Diagnostic about(const Model& model, Code code, std::string message, std::string hint = {}) {
   return {code,
           Severity::Error,
           std::move(message),
-          request.model.source->path,
-          request.model.script.statements.empty() ? Span{} : request.model.result().span,
+          model.source->path,
+          model.script.statements.empty() ? Span{} : model.result().span,
           std::move(hint)};
+}
+
+Diagnostic about(const StageRequest& request, Code code, std::string message, std::string hint = {}) {
+  return about(request.model, code, std::move(message), std::move(hint));
 }
 
 Diagnostic note(const StageRequest& request, Code code, Severity severity, std::string message, std::string hint = {}) {
@@ -40,20 +44,20 @@ bool is_among(const std::vector<std::string>& names, std::string_view name) {
   return std::any_of(names.begin(), names.end(), [&](const auto& other) { return same_name(other, name); });
 }
 
-void check_names(const StageRequest& request, const std::vector<duck::Column>& result, Diagnostics& errors) {
-  const auto reserved = columns_of_strategy(request.model);
+void check_names(const Model& model, const std::vector<duck::Column>& result, Diagnostics& errors) {
+  const auto reserved = columns_of_strategy(model);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const std::string& name = result[i].name;
     const auto earlier = std::find_if(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(i),
                                       [&](const auto& other) { return same_name(other.name, name); });
     if (earlier != result.begin() + static_cast<std::ptrdiff_t>(i))
-      errors.push_back(about(request, Code::W4104, fmt::format("the query returns two columns named {}", name),
+      errors.push_back(about(model, Code::W4104, fmt::format("the query returns two columns named {}", name),
                              "give each column its own name with AS"));
-    if (request.model.partitioning && same_name(name, lake::kPartitionColumn))
-      errors.push_back(about(request, Code::W4105, fmt::format("the query returns {}, which weir adds itself", name),
+    if (model.partitioning && same_name(name, lake::kPartitionColumn))
+      errors.push_back(about(model, Code::W4105, fmt::format("the query returns {}, which weir adds itself", name),
                              "SELECT * EXCLUDE (_wm_partition) leaves it out"));
     if (is_among(reserved, name))
-      errors.push_back(about(request, Code::W4105,
+      errors.push_back(about(model, Code::W4105,
                              fmt::format("the query returns {}, which weir keeps itself in this table", name),
                              fmt::format("rename the column, or leave it out with SELECT * EXCLUDE ({})", name)));
   }
@@ -76,15 +80,22 @@ bool is_number(const Type& type) {
   return std::find(numbers.begin(), numbers.end(), type.name) != numbers.end();
 }
 
+// W4101 for a type that a lake cannot hold.
+std::optional<Diagnostic> refused_type(const Model& model, const duck::Column& column) {
+  const auto refusal = refuse(parse_type(column.type));
+  if (!refusal) return std::nullopt;
+  return about(model, Code::W4101,
+               fmt::format("column {} has the type {}: {}", column.name, column.type, refusal->reason),
+               fmt::format("CAST({} AS {}) AS {}", duck::quote_identifier(column.name), refusal->cast_to,
+                           duck::quote_identifier(column.name)));
+}
+
 // Brings one column through the gate: what it is called in the comparison with the target.
 std::optional<duck::Column> admit(const StageRequest& request, const duck::Column& column,
                                   const std::vector<lake::ColumnState>& target, Layout& layout, Diagnostics& errors) {
   const Type type = parse_type(column.type);
-  if (const auto refusal = refuse(type)) {
-    std::string message = fmt::format("column {} has the type {}: {}", column.name, column.type, refusal->reason);
-    errors.push_back(about(request, Code::W4101, std::move(message),
-                           fmt::format("CAST({} AS {}) AS {}", duck::quote_identifier(column.name), refusal->cast_to,
-                                       duck::quote_identifier(column.name))));
+  if (auto refusal = refused_type(request.model, column)) {
+    errors.push_back(*std::move(refusal));
     return std::nullopt;
   }
   const Type storable = without_huge(type);
@@ -126,8 +137,13 @@ void judge_drift(const StageRequest& request, Layout& layout, Diagnostics& error
   // A history is frozen by its own rule, judged where it is published.
   if (request.model.is_history()) return;
   if (request.model.on_schema_change == SchemaChange::Fail) {
-    errors.push_back(about(request, Code::W4201, what,
-                           "change the query back, or let the table follow with on_schema_change=warn or =sync"));
+    const bool loses = std::any_of(drift.retyped.begin(), drift.retyped.end(),
+                                   [](const Drift::Retyped& column) { return !column.widening; });
+    errors.push_back(about(
+        request, Code::W4201, what,
+        loses ? "change the query back, or rebuild the table in the query's types with --full-refresh; no mode of "
+                "on_schema_change changes a type that could lose values"
+              : "change the query back, or let the table follow with on_schema_change=warn or =sync"));
     return;
   }
   const Severity severity = request.model.on_schema_change == SchemaChange::Ignore ? Severity::Hint : Severity::Warning;
@@ -173,10 +189,18 @@ void place(const StageRequest& request, const duck::Column& raw, const duck::Col
 
 }  // namespace
 
+Diagnostics judge_columns(const Model& model, const std::vector<duck::Column>& result) {
+  Diagnostics errors;
+  check_names(model, result, errors);
+  for (const duck::Column& column : result)
+    if (auto refusal = refused_type(model, column)) errors.push_back(*std::move(refusal));
+  return errors;
+}
+
 Result<Layout> lay_out(const StageRequest& request, const std::vector<duck::Column>& result) {
   Layout layout;
   Diagnostics errors;
-  check_names(request, result, errors);
+  check_names(request.model, result, errors);
   const auto target = comparable_columns(request);
   std::vector<duck::Column> admitted;
   for (const duck::Column& column : result)

@@ -35,6 +35,9 @@ struct Layout {
   Diagnostics notes;
 };
 
+/// What no run could store, whatever the table holds now: W4101, W4104, W4105. Pure.
+Diagnostics judge_columns(const Model& model, const std::vector<duck::Column>& result);
+
 /// Judges the names and types of a result and decides what each column becomes. Pure.
 /// Errors: W4101 a type that a lake cannot hold, W4104 duplicate names, W4105 a reserved name, W4201 drift under
 /// on_schema_change=fail, W4203 a column that the target requires is missing.

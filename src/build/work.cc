@@ -75,22 +75,26 @@ std::string Work::sample_text(const duck::Rows& sample) const {
 
 Diagnostic Work::lost_values(const Cell& cell, std::int64_t count, const duck::Rows& sample) const {
   const std::string values = may_show(cell.source) ? sample_text(sample) : "";
-  return about(Code::W4202,
-               fmt::format("{} of {} {} not survive the cast from {} to {}{}",
-                           count == 1 ? "1 value" : fmt::format("{} values", count), cell.source,
-                           count == 1 ? "does" : "do", cell.raw_type, cell.type, values),
-               fmt::format("cast or round {} in the query, so that the loss is yours and not silent",
-                           duck::quote_identifier(cell.source)));
+  return about(
+      Code::W4202,
+      fmt::format("{} of {} {} not survive the cast from {} to {}{}",
+                  count == 1 ? "1 value" : fmt::format("{} values", count), cell.source, count == 1 ? "does" : "do",
+                  cell.raw_type, cell.type, values),
+      fmt::format("cast or round {} in the query, or give the table the query's type: weir run {} --full-refresh "
+                  "rebuilds it",
+                  duck::quote_identifier(cell.source), request.model.path));
 }
 
 duck::Sql sample_columns(const Layout& layout, const StageRequest& request) {
-  std::vector<std::string> names;
-  for (const Cell& cell : layout.cells)
-    if (std::none_of(request.private_columns.begin(), request.private_columns.end(),
-                     [&](const auto& hidden) { return same_name(hidden, cell.name); }) ||
-        cell.is_required)
-      names.push_back(cell.name);
-  return duck::Sql::names(names);
+  std::vector<duck::Sql> columns;
+  for (const Cell& cell : layout.cells) {
+    const duck::Identifier name(cell.name);
+    const bool is_private = std::any_of(request.private_columns.begin(), request.private_columns.end(),
+                                        [&](const auto& hidden) { return same_name(hidden, cell.name); });
+    columns.push_back(is_private ? duck::Sql("CASE WHEN stage.{} IS NOT NULL THEN '•••' END AS {}", name, name)
+                                 : duck::Sql("stage.{}", name));
+  }
+  return duck::Sql::join(columns, ", ");
 }
 
 Result<void> note_unnamed(Work& work, const std::vector<duck::Column>& result, Diagnostics& notes) {

@@ -32,9 +32,11 @@ struct Work {
   std::string sample_text(const duck::Rows& sample) const;
   std::string one_value(const std::string& column, const std::string& value) const;
   bool may_show(const std::string& column) const;
+  /// True if no message may hold a value whose column is not known.
+  bool hides_values() const { return !request.samples || !request.private_columns.empty(); }
 };
 
-/// The columns that a sample of rows may show.
+/// The columns of `stage` as a sample of rows may show them: values of private ones are veiled.
 duck::Sql sample_columns(const Layout& layout, const StageRequest& request);
 
 /// Warns of result columns that the user did not name.

@@ -17,6 +17,9 @@ std::string mask_secrets(std::string text) {
   // as "did you mean".
   static const std::regex closed(R"RE("?_weir_[wmn]_(\w*?)_[0-9a-f]{16}\w*"?)RE", std::regex::optimize);
   text = std::regex_replace(text, closed, "$1");
+  // Readers' names are no secret, but nobody has typed them.
+  static const std::regex reader(R"RE(_weir_r_(\w+))RE", std::regex::optimize);
+  text = std::regex_replace(text, reader, "$1");
   text = std::regex_replace(text, assigned, "$1***");
   return std::regex_replace(text, in_uri, "$1***$2");
 }

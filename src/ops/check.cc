@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bind/binder.h"
+#include "build/layout.h"
 #include "duck/sql.h"
 #include "ops/binding.h"
 #include "ops/metric_warnings.h"
@@ -70,6 +71,18 @@ void note_self_reads(const Graph& graph, Diagnostics& all) {
                        .message = "the query reads the table that it writes, as it was before the run",
                        .path = model.source->path,
                        .span = reference.span});
+  }
+}
+
+/// Columns that are known and that no lake could hold.
+void judge_stored_columns(const BoundGraph& bound, Diagnostics& all) {
+  for (std::size_t i = 0; i < bound.bound.models.size(); ++i) {
+    const Model& model = bound.graph.models()[i];
+    const bind::BoundModel& known = bound.bound.models[i];
+    if (model.plane != Plane::Managed || known.state != bind::BoundModel::State::Bound) continue;
+    std::vector<duck::Column> columns;
+    for (const bind::BoundColumn& column : known.columns) columns.push_back({column.name, column.type});
+    for (Diagnostic& one : build::judge_columns(model, columns)) all.push_back(std::move(one));
   }
 }
 
@@ -148,6 +161,7 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
         checked.diagnostics.push_back(std::move(one));
     WEIR_TRY(const Diagnostics of_metrics, metric_warnings(workspace, *project, bound.bound));
     checked.diagnostics.insert(checked.diagnostics.end(), of_metrics.begin(), of_metrics.end());
+    judge_stored_columns(bound, checked.diagnostics);
     note_self_reads(bound.graph, checked.diagnostics);
     for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
       if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)

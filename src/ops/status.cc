@@ -82,6 +82,9 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
       if (key.first != model.target->key() || (!range.empty() && !slices.contains(key.second))) continue;
       slices[key.second] = {key.second, judged(record, &model, fingerprints, world, running), record};
     }
+    for (const auto& [key, slice] : running)
+      if (key == model.target->key() && (range.empty() || slices.contains(slice)))
+        slices.try_emplace(slice, SliceStatus{slice, {}, {}}).first->second.status = "running";
     if (slices.empty() && !model.partitioning) slices.emplace("", SliceStatus{"", "missing", {}});
     for (auto& [name, slice] : slices) one.slices.push_back(std::move(slice));
     statuses.push_back(std::move(one));

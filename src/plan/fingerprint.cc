@@ -98,8 +98,13 @@ std::map<std::string, std::string> fingerprints(const Graph& graph) {
 std::map<std::string, std::string> test_fingerprints(const Graph& graph, const std::vector<CustomTest>& custom_tests) {
   std::map<std::string, std::string> all;
   for (const Model& model : graph.models()) {
-    if (model.tests.empty()) continue;
+    if (model.tests.empty() && model.contract.empty() && !model.contract_exact) continue;
     Digest digest;
+    for (const ContractColumn& column : model.contract) {
+      digest.add("column", column.name);
+      digest.add("of type", column.type.value_or("any"));
+    }
+    if (model.contract_exact) digest.add("columns exact", "yes");
     for (const Test& test : model.tests) {
       digest.add("kind", std::to_string(static_cast<int>(test.kind)));
       digest.add("name", test.name);

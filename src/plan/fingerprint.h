@@ -17,8 +17,8 @@ std::map<std::string, std::string> fingerprints(const Graph& graph);
 /// The same of one model without its inputs: differs when its own text or options do.
 std::string local_fingerprint(const Model& model);
 
-/// What the tests of each model say, by path, in as many digits: their kinds, columns, bounds, predicates, tolerance
-/// and scripts. Models without tests are left out.
+/// What the tests of each model and its contract on columns say, by path, in as many digits: their kinds, columns,
+/// bounds, predicates, tolerance and scripts. Models without either are left out.
 std::map<std::string, std::string> test_fingerprints(const Graph& graph, const std::vector<CustomTest>& custom_tests);
 
 }  // namespace weir::plan

@@ -89,7 +89,10 @@ class Draft {
   /// Another asset of the lake, as the transaction sees it.
   Result<lake::TableState> observe(const Asset& asset);
 
-  /// Works out the shape (schema_change.cc). Errors: W6015, W6016, W6017, W6018, W6019, W4201.
+  /// True if the target holds the versions of a history (past.cc), whatever the model says now.
+  Result<bool> is_kept_as_history();
+
+  /// Works out the shape (schema_change.cc). Errors: W6015, W6016, W6017, W6018, W6019, W6028, W4201.
   Result<void> take_shape();
 
   /// `INSERT INTO T (columns) SELECT columns FROM (rows)`.

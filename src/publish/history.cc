@@ -34,16 +34,27 @@ struct Past {
   std::int64_t effective = 0;  // microseconds
 };
 
+// Such a row is neither current nor past: the history would stand beside it and never close it.
+Diagnostic without_validity(const Draft& draft, std::int64_t rows) {
+  return draft.problem(Code::W6018,
+                       draft.request.model.target->uri() + " is no history: " + std::to_string(rows) +
+                           (rows == 1 ? " row has" : " rows have") + " no validity",
+                       "rebuild it with --full-refresh, or name another table");
+}
+
 // Never earlier than what is written: a clock that went back would make versions overlap.
 Result<Past> look_back(Draft& draft) {
   Past past;
   past.effective = draft.request.effective_micros;
   if (!draft.target.exists) return past;
   const ValidityColumns validity = draft.validity();
+  const duck::Identifier from{std::string(validity.from)};
+  const duck::Identifier to{std::string(validity.to)};
   WEIR_TRY(const duck::Rows rows,
-           draft.ask(duck::Sql("SELECT count(*) FILTER ({}), epoch_us(max(t.{})), epoch_us(max(t.{})) FROM {} AS t",
-                               validity.is_open("t"), duck::Identifier(std::string(validity.from)),
-                               duck::Identifier(std::string(validity.to)), draft.readable())));
+           draft.ask(duck::Sql("SELECT count(*) FILTER ({}), epoch_us(max(t.{})), epoch_us(max(t.{})), count(*) FILTER "
+                               "(t.{} IS NULL OR {} IS DISTINCT FROM (t.{} IS NULL)) FROM {} AS t",
+                               validity.is_open("t"), from, to, from, validity.is_open("t"), to, draft.readable())));
+  if (const std::int64_t outside = rows.integer(0, 3); outside > 0) return fail(without_validity(draft, outside));
   past.open_rows = rows.integer(0, 0);
   std::int64_t earliest = past.effective;
   if (!rows.is_null(0, 1)) earliest = std::max(earliest, rows.integer(0, 1) + 1);

@@ -12,11 +12,18 @@ duck::Identifier numbered(char letter, std::size_t number) { return duck::Identi
 
 constexpr int kSampleKeys = 5;
 
-// Up to five keys as text, `(1, 'a') ×3`.
+// `: ` and up to five keys as text, `(1, a) ×3`; nothing where samples are switched off. Private values are veiled.
 Result<std::string> sample_of(Draft& draft, const Key& key, const duck::Sql& relation) {
+  if (!draft.request.samples) return std::string();
+  const auto& hidden = draft.request.private_columns;
   std::vector<duck::Sql> parts;
-  for (const ShapedColumn& column : key)
-    parts.push_back(duck::Sql("coalesce(CAST({} AS VARCHAR), 'NULL')", value_from_stage(column)));
+  for (const ShapedColumn& column : key) {
+    const bool is_private = std::any_of(hidden.begin(), hidden.end(), [&column](const std::string& name) {
+      return build::same_name(name, column.state.name);
+    });
+    parts.push_back(is_private ? duck::Sql("'•••'")
+                               : duck::Sql("coalesce(CAST({} AS VARCHAR), 'NULL')", value_from_stage(column)));
+  }
   std::vector<duck::Sql> numbers;
   for (std::size_t i = 0; i < key.size(); ++i) numbers.push_back(duck::Sql("{}", i + 1));
   const duck::Sql one = duck::Sql::join(parts, " || ', ' || ");
@@ -34,7 +41,7 @@ Result<std::string> sample_of(Draft& draft, const Key& key, const duck::Sql& rel
           kSampleKeys)));
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    text += (i == 0 ? "(" : ", (") + rows.text(i, 0) + ") ×" + std::to_string(rows.integer(i, 1));
+    text += (i == 0 ? ": (" : ", (") + rows.text(i, 0) + ") ×" + std::to_string(rows.integer(i, 1));
   return text;
 }
 
@@ -79,7 +86,7 @@ Result<Source> choose(Draft& draft, const Key& key, Duplicates policy) {
   WEIR_TRY(const std::string sample, sample_of(draft, key, relation));
   return fail(draft.problem(Code::W6010,
                             std::to_string(census.repeated) + " keys (" + listed(key) +
-                                ") have several rows that order= cannot tell apart: " + sample,
+                                ") have several rows that order= cannot tell apart" + sample,
                             "add a column to order= that decides"));
 }
 
@@ -127,8 +134,8 @@ Result<Source> without_duplicates(Draft& draft, const Key& key, Duplicates polic
   if (policy == Duplicates::First || policy == Duplicates::Last) return choose(draft, key, policy);
   WEIR_TRY(const std::string sample, sample_of(draft, key, relation));
   const std::string what = std::to_string(census.repeated) + (census.repeated == 1 ? " key (" : " keys (") +
-                           listed(key) + (census.repeated == 1 ? ") has" : ") have") +
-                           " several rows in the result: " + sample;
+                           listed(key) + (census.repeated == 1 ? ") has" : ") have") + " several rows in the result" +
+                           sample;
   if (policy == Duplicates::Fail)
     return fail(draft.problem(Code::W6010, what,
                               "make the query return one row a key, or say duplicates=first or last with order="));

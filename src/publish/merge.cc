@@ -29,6 +29,8 @@ struct Difference {
   /// Rows of the table that go, and those of them whose key the result lacks.
   std::int64_t gone_rows = 0;
   std::int64_t vanished_rows = 0;
+  /// Rows of a key beyond those that the result has of it.
+  std::int64_t surplus = 0;
 };
 
 bool is_whole_truth(const Draft& draft) { return draft.request.model.strategy == Strategy::FullMerge; }
@@ -48,6 +50,28 @@ Result<void> take_fresh(Draft& draft, const Key& key, const Source& source, cons
                       &rows));
   difference.fresh = duck::Sql("SELECT {} FROM {}", duck::Sql::names(draft.shape.names()), fresh);
   return {};
+}
+
+// The table held a key more often than the result does: what it loses is no update.
+Result<std::int64_t> surplus_of(Draft& draft, const Key& key, const Source& source, const duck::TableName& gone,
+                                const Difference& difference) {
+  // One row a key on the side of the result: each row of the table beyond that one is too many.
+  if (source.rows == source.keys) return difference.gone_rows - difference.vanished_rows - difference.updated;
+  std::vector<duck::Sql> names;
+  std::vector<duck::Sql> values;
+  std::vector<duck::Sql> terms;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const duck::Identifier name("k" + std::to_string(i));
+    names.push_back(duck::Sql("{}", name));
+    values.push_back(value_from_stage(key[i]));
+    terms.push_back(duck::Sql("g.{} IS NOT DISTINCT FROM n.{}", name, name));
+  }
+  return draft.count(
+      duck::Sql("SELECT CAST(coalesce(sum(greatest(g.rows - n.rows, 0)), 0) AS BIGINT) FROM (SELECT {}, count(*) AS "
+                "rows FROM {} GROUP BY {}) AS g JOIN (SELECT {}, count(*) AS rows FROM {} AS s GROUP BY {}) AS n ON "
+                "({})",
+                duck::Sql::join(names, ", "), gone, duck::Sql::join(names, ", "), key_list(key, value_from_stage),
+                source.relation, duck::Sql::join(values, ", "), duck::Sql::join(terms, " AND ")));
 }
 
 Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
@@ -75,6 +99,7 @@ Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
                draft.count(duck::Sql("SELECT count(*) FROM {} AS k WHERE NOT EXISTS (SELECT 1 FROM {} AS s WHERE {})",
                                      gone, source.relation, key_match(key, value_from_stage, "k"))));
     }
+    WEIR_TRY(difference.surplus, surplus_of(draft, key, source, gone, difference));
   }
   difference.inserted = fresh_rows - difference.updated;
   return difference;
@@ -119,6 +144,12 @@ Result<void> prepare_merge(Draft& draft) {
                    .deleted = is_whole_truth(draft) ? std::optional(difference.vanished_rows) : std::nullopt,
                    .closed = {},
                    .unchanged = source.rows - fresh_rows};
+  if (difference.surplus > 0) {
+    effect.counts.deleted = effect.counts.deleted.value_or(0) + difference.surplus;
+    draft.warn(Code::W6029, (difference.surplus == 1 ? "1 row" : std::to_string(difference.surplus) + " rows") +
+                                " of " + draft.request.model.target->uri() +
+                                " went: the table held keys more often than the result returns them");
+  }
   effect.rows = held - difference.gone_rows + fresh_rows;
   effect.statements = draft.shape.alters;
   if (difference.gone) effect.statements.push_back(draft.remove(*difference.gone));

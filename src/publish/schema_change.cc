@@ -146,6 +146,17 @@ Result<void> keep_target(Draft& draft) {
   return {};
 }
 
+// What leads out of a frozen history: sync takes columns in and never drops one.
+std::string way_out_of_frozen(const Shape& shape) {
+  std::string hint;
+  if (!shape.removed.empty())
+    hint =
+        "return " + listed(shape.removed) + " again, or add on_schema_change=sync: new versions then have NULL there";
+  else
+    hint = "add on_schema_change=sync to take them in: closed versions then have NULL in what was added";
+  return hint + "; --full-refresh rebuilds the history and loses its past";
+}
+
 Result<void> judge_mode(const Draft& draft) {
   const Shape& shape = draft.shape;
   if (shape.added.empty() && shape.removed.empty() && shape.alters.empty()) return {};
@@ -157,7 +168,7 @@ Result<void> judge_mode(const Draft& draft) {
   if (model.is_history() && model.on_schema_change != SchemaChange::Sync)
     return fail(draft.problem(
         Code::W6013, "the columns of the history " + model.target->uri() + " are fixed, and the query's differ" + drift,
-        "add on_schema_change=sync to take added columns in, or rebuild it with --full-refresh, which loses its past"));
+        way_out_of_frozen(shape)));
   if (model.on_schema_change == SchemaChange::Fail)
     return fail(draft.problem(Code::W4201, "the query's columns differ from those of " + model.target->uri() + drift,
                               "change the query, or on_schema_change"));
@@ -183,7 +194,7 @@ Result<void> judge_nulls(const Draft& draft) {
   return {};
 }
 
-Result<void> judge_kind(const Draft& draft) {
+Result<void> judge_kind(Draft& draft) {
   const std::string uri = draft.request.model.target->uri();
   if (draft.request.target.exists && draft.request.target.is_view)
     return fail(draft.problem(Code::W6015, uri + " is a view; weir writes tables only",
@@ -195,6 +206,14 @@ Result<void> judge_kind(const Draft& draft) {
   if (!draft.is_partitioned() && draft.target.is_partitioned())
     return fail(draft.problem(Code::W6016, uri + " is partitioned, and the model no longer says so",
                               "rebuild it with --full-refresh, or put `partitioned` back"));
+  if (draft.request.model.is_history()) return {};
+  WEIR_TRY(const bool is_history, draft.is_kept_as_history());
+  if (is_history)
+    return fail(draft.problem(Code::W6028,
+                              uri + " is a history, and the model says " +
+                                  std::string(name_of(draft.request.model.strategy)) + ": its past would be lost",
+                              "put `history` back, name another table, or rebuild it with --full-refresh, which "
+                              "drops its past"));
   return {};
 }
 

@@ -42,6 +42,9 @@ struct PrepareRequest {
   std::string view_sql = {};
   /// The view that is there has that text.
   bool is_view_current = false;
+  /// Values may appear in messages, except those of private columns.
+  bool samples = true;
+  std::vector<std::string> private_columns = {};
   /// Names the delta tables: unique per step in the instance.
   std::string prefix;
 };
@@ -84,8 +87,8 @@ struct Effect {
 /// committed. Errors: W6010 duplicate keys under `fail` or a tie under first/last (with a sample), W6011 a key column
 /// that the query does not return, W6012 history columns projected, W6013 history schema frozen, W6014 `<t>_current` is
 /// a table, W6015 the target is a view, W6016 partitioned or not, unlike the model, W6017 NULL for a NOT NULL column,
-/// W6018 the target is no history, W6019 a column's type changed meanwhile, W6020 the engine failed, W6024 a column
-/// `rowid`, W4201 drift under on_schema_change=fail.
+/// W6018 the target is no history, W6028 it is one and the model is none, W6019 a column's type changed meanwhile,
+/// W6020 the engine failed, W6024 a column `rowid`, W4201 drift under on_schema_change=fail.
 Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request);
 
 /// What the steps of one commit share.

@@ -282,7 +282,11 @@ Result<duck::Sql> audit_relation(Session& session, const Asset& asset) {
 Result<void> audit_relations(Session& session, StepWork& work, duck::Connection& clean, duck::Sql slice,
                              duck::Sql table, bool published) {
   const Model& model = *work.step->model;
-  if (model.tests.empty()) return {};
+  if (model.tests.empty()) {
+    // A contract alone was judged when the model was bound.
+    work.passed_tests = !work.step->tests.empty();
+    return {};
+  }
   const Running::Watch watch(session.running, label_of(work), "auditing", clean);
   const auto begin = steady_clock::now();
   const Config& config = session.project.config;
@@ -373,6 +377,8 @@ publish::PrepareRequest prepare_request(Session& session, StepWork& work) {
           .rebuild = session.options.full_refresh,
           .view_sql = work.view_sql,
           .is_view_current = model.plane == Plane::View && reads_the_same(session, work),
+          .samples = session.project.config.samples,
+          .private_columns = session.project.config.private_columns,
           .prefix = fmt::format("e{}", work.step->id)};
 }
 
@@ -443,7 +449,9 @@ void audit_as_it_is(Session& session, StepWork& work, duck::Connection& clean) {
     return {};
   };
   work.report.status = Status::Fresh;
-  work.report.reason = "its tests ran again, nothing that it depends on has changed";
+  const bool has_tests = !work.step->model->tests.empty();
+  work.report.reason = std::string(has_tests ? "its tests ran again" : "its contract was checked again") +
+                       ", nothing that it depends on has changed";
   if (auto done = prepare(); !done) return fail_step(session, work, std::move(done).error());
   audit_published(session, work, clean);
 }

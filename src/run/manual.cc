@@ -3,9 +3,12 @@
 // made.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/failpoint.h"
+#include "build/names.h"
+#include "duck/veil.h"
 #include "io/installation.h"
 #include "project/render.h"
 #include "project/setup.h"
@@ -80,10 +83,30 @@ Diagnostic failed_at(const duck::Failure& failure, const Model& model, const par
   return found;
 }
 
+bool hides_values(const Session& session) {
+  return !session.project.config.samples || !session.project.config.private_columns.empty();
+}
+
+/// `*`, with the private ones among the statement's columns veiled.
+duck::Sql shown_columns(const Session& session, duck::Connection& connection, const duck::Sql& statement) {
+  const auto& hidden = session.project.config.private_columns;
+  const auto columns =
+      hidden.empty() ? duck::Outcome<std::vector<duck::Column>>() : connection.describe(duck::Sql("{}", statement));
+  std::vector<duck::Sql> veiled;
+  for (const duck::Column& column : columns ? *columns : std::vector<duck::Column>())
+    if (std::any_of(hidden.begin(), hidden.end(),
+                    [&column](const std::string& name) { return build::same_name(name, column.name); }))
+      veiled.push_back(duck::Sql("'•••' AS {}", duck::Identifier(column.name)));
+  return veiled.empty() ? duck::Sql("*") : duck::Sql("* REPLACE ({})", duck::Sql::join(veiled, ", "));
+}
+
 /// Runs the statements one by one; the last one's rows become the result.
 Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& instance) {
   WEIR_TRY(duck::Connection connection, instance.connect());
   const Model& model = *work.step->model;
+  const auto seen = [&session](const duck::Failure& failure) {
+    return hides_values(session) ? duck::without_values(failure) : failure;
+  };
   const Running::Watch watch(session.running, model.path, "running", connection);
   WEIR_TRY(const std::set<std::size_t> attached, attach_all(instance, connection, model));
   WEIR_CHECK(instance.confine(session.project.config));
@@ -102,12 +125,14 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
     const bool is_result = statement.kind == parse::StatementKind::Result && i + 1 == model.script.statements.size();
     if (is_result) {
       const duck::Sql head(
-          "SELECT coalesce(json_group_array(json(row)), '[]') FROM (SELECT to_json(result) AS row FROM (");
-      auto rows = connection.query(duck::Sql("{}{}) AS result LIMIT {})", head, rendered.sql(), kMostRows));
-      if (!rows) return fail(failed_at(rows.error(), model, statement, rendered, head.text().size()));
+          "SELECT coalesce(json_group_array(json(row)), '[]') FROM (SELECT to_json(result) AS row FROM (SELECT {} FROM "
+          "(",
+          shown_columns(session, connection, rendered.sql()));
+      auto rows = connection.query(duck::Sql("{}{}\n)) AS result LIMIT {})", head, rendered.sql(), kMostRows));
+      if (!rows) return fail(failed_at(seen(rows.error()), model, statement, rendered, head.text().size()));
       work.report.result_json = rows->text(0, 0);
     } else if (auto done = connection.execute(rendered.sql()); !done) {
-      return fail(failed_at(done.error(), model, statement, rendered, 0));
+      return fail(failed_at(seen(done.error()), model, statement, rendered, 0));
     }
   }
   return {};

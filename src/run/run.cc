@@ -114,7 +114,10 @@ class Claimer {
  private:
   /// Binding costs nothing where nothing is to be built.
   Result<void> judge(const plan::Plan& plan) const {
-    const std::set<std::string> models = models_built(plan);
+    std::set<std::string> models = models_built(plan);
+    // An edited contract is judged by binding, though nothing is to be built.
+    for (const plan::Step& step : plan.steps)
+      if (step.action == plan::Action::Fresh && step.needs_audit) models.insert(step.model->path);
     if (models.empty() || !request_.judge) return {};
     return request_.judge(models);
   }
