@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -66,6 +67,7 @@ std::string bash_completion() {
   std::string values;
   std::string words;
   std::string positionals;
+  std::map<std::string, std::string> nested;
   const auto add_value = [&values](const std::string& command, const Option& option) {
     if (option.names[0] == '-' && option.kind != Kind::Flag)
       values += fmt::format("    {}) COMPREPLY=($({})); return ;;\n", patterns_of(command, option),
@@ -86,9 +88,15 @@ std::string bash_completion() {
     for (const Option& option : common_options()) options.insert("--" + key_of(option));
     words += fmt::format("    {}) words=$'{}' ;;\n", first, lines_of(options));
     // The second word of a command stands where others have an argument.
-    if (std::string(command.name) != first) positional = completer(std::string(command.name).substr(first.size() + 1));
+    if (std::string(command.name) != first) {
+      std::string& seconds = nested[first];
+      seconds += (seconds.empty() ? "" : "|") + std::string(command.name).substr(first.size() + 1);
+      continue;
+    }
     positionals += fmt::format("    {}) COMPREPLY=($({})) ;;\n", first, positional.empty() ? ":" : positional);
   }
+  for (const auto& [first, seconds] : nested)
+    positionals += fmt::format("    {}) COMPREPLY=($({})) ;;\n", first, completer(seconds));
   std::string with_value;
   for (const Option& option : common_options()) {
     add_value("*", option);

@@ -87,12 +87,16 @@ Exit test_command(const Args& args, Streams& streams) {
       verdicts.push_back(run::to_json(verdict));
       if (args.flag("json")) continue;
       const bool passed = verdict.status == audit::Verdict::Status::Passed;
-      streams.out << "  " << (passed ? paint(streams, Color::Good, "✓") : paint(streams, Color::Bad, "✗")) << " "
-                  << verdict.test;
+      streams.out << "  "
+                  << (passed             ? paint(streams, Color::Good, "✓")
+                      : verdict.blocks() ? paint(streams, Color::Bad, "✗")
+                                         : paint(streams, Color::Warning, "!"))
+                  << " " << verdict.test;
       if (!verdict.error.empty())
         streams.out << " — " << verdict.error;
       else if (!passed)
         streams.out << fmt::format(" — {} violating row(s)", verdict.violating);
+      if (!passed && !verdict.blocks()) streams.out << fmt::format(", severity {}", run::name_of(verdict.severity));
       streams.out << "\n";
     }
     nlohmann::ordered_json one{{"model", table.model}, {"asset", table.asset}, {"data_tests", verdicts}};

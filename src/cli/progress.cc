@@ -93,6 +93,9 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
     line += "\n" + indented(step.error);
     for (const Diagnostic& error : step.errors)
       if (!error.hint.empty()) line += "\n" + indented("hint: " + error.hint);
+    const bool has_rows = std::any_of(step.tests.begin(), step.tests.end(),
+                                      [](const audit::Verdict& verdict) { return !verdict.sample_json.empty(); });
+    if (has_rows) line += "\n" + indented(fmt::format("hint: weir run {} --json shows such rows", step.model));
   }
   if (step.status != Status::Failed)
     for (const audit::Verdict& verdict : step.tests)
@@ -139,7 +142,10 @@ void Progress::step_ended(const run::StepReport& step) {
     return;
   }
   const bool is_calm = step.status == Status::Fresh;
-  if (quiet_ && step.status != Status::Failed) return;
+  const bool has_findings = std::any_of(step.tests.begin(), step.tests.end(), [](const audit::Verdict& verdict) {
+    return verdict.status != audit::Verdict::Status::Passed;
+  });
+  if (quiet_ && step.status != Status::Failed && !has_findings) return;
   if (is_calm && !streams_.err_is_terminal && quiet_) return;
   erase_live();
   streams_.err << settled_line(step, streams_) << "\n";

@@ -154,6 +154,10 @@ Exit run_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (args.flag("dry-run")) return show_plan(*workspace, args, streams);
+  if (args.text("jobs") && std::atoi(args.text("jobs")->c_str()) < 1) {
+    streams.err << "error: --jobs takes a number of at least 1\nhint: without it, `jobs:` of weir.yaml counts\n";
+    return Exit::Misuse;
+  }
   if (!confirmed(args, streams)) return Exit::Misuse;
   Progress progress(streams, args.flag("quiet"), args.flag("events"));
   ops::RunRequest request = request_of(args);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <deque>
 
+#include "text/lexer.h"
 #include "text/suggest.h"
 
 namespace weir {
@@ -62,6 +63,14 @@ Result<std::size_t> index_named(const Graph& graph, const std::string& name) {
   for (std::size_t i = 0; i < graph.models().size(); ++i) {
     if (graph.models()[i].path == name) return i;
     if (short_name(graph.models()[i].path) == name) found.push_back(i);
+  }
+  // Its file, or its table: schema.table, or an asset.
+  for (std::size_t i = 0; found.empty() && i < graph.models().size(); ++i) {
+    const Model& model = graph.models()[i];
+    const auto& target = model.target;
+    const bool is_table =
+        target && (text::same_word(target->schema + "." + target->name, name) || text::same_word(target->uri(), name));
+    if (model.source->path == name || is_table) return i;
   }
   if (found.size() == 1) return found.front();
   if (found.empty()) return fail(unknown(graph, name));

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "lake/lakes.h"
 #include "ops/data.h"
 #include "ops/read_only.h"
 #include "parse/script.h"
 #include "parse/splice.h"
+#include "project/references.h"
+#include "text/lexer.h"
 #include "text/suggest.h"
 
 namespace weir::ops {
@@ -19,10 +22,26 @@ bool same(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-Result<parse::Statement> only_select(duck::Connection& connection, const std::string& sql) {
+/// Names of the text that begin with the alias of an attached lake begin with the lake's own afterwards.
+void name_lakes(parse::Statement& statement, const std::map<std::string, std::string>& aliases) {
+  for (parse::TableReference& table : statement.tables) {
+    if (table.parts.size() < 2) continue;
+    const auto alias = aliases.find(text::lower(table.parts[0]));
+    if (alias == aliases.end()) continue;
+    table.parts[0] = alias->second;
+    if (table.parts.size() == 2) table.parts.insert(table.parts.begin() + 1, "main");
+  }
+}
+
+/// The one SELECT of the text. Lakes may be attached before it, as `weir metrics sql` writes it.
+Result<parse::Statement> only_select(duck::Connection& connection, const std::string& sql, const Config& config) {
   WEIR_TRY(parse::Script script, parse::parse_script(connection, sql, std::string(kTypedText)));
-  if (script.statements.size() == 1 && script.statements.front().kind == parse::StatementKind::Result)
-    return std::move(script.statements.front());
+  const auto aliases = lake_aliases(script, config);
+  if (!script.statements.empty() && script.statements.back().kind == parse::StatementKind::Result &&
+      aliases.size() + 1 == script.statements.size()) {
+    name_lakes(script.statements.back(), aliases);
+    return std::move(script.statements.back());
+  }
   Diagnostic found{.code = Code::W8010};
   found.message = script.statements.size() == 1
                       ? fmt::format("`weir query` only reads; this is {}", script.statements.front().what)
@@ -87,13 +106,33 @@ Diagnostics in_project_words(duck::Connection& connection, const parse::Statemen
   return problems;
 }
 
-Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, const QueryRequest& request) {
+/// JSON has no NaN and no infinity: such a number is written as text, and so is a nested value that may hold one.
+duck::Sql for_json(const duck::Sql& rows, const std::vector<duck::Column>& columns) {
+  std::vector<duck::Sql> replaced;
+  for (const duck::Column& column : columns) {
+    const duck::Identifier name(column.name);
+    if (column.type == "DOUBLE" || column.type == "FLOAT")
+      replaced.push_back(
+          duck::Sql("CASE WHEN isfinite({}) THEN to_json({}) ELSE to_json(CAST({} AS VARCHAR)) END AS {}", name, name,
+                    name, name));
+    else if (column.type.find("DOUBLE") != std::string::npos || column.type.find("FLOAT") != std::string::npos)
+      replaced.push_back(
+          duck::Sql("CASE WHEN regexp_matches(CAST({} AS VARCHAR), '(?i)\\b(nan|inf|infinity)\\b') THEN "
+                    "to_json(CAST({} AS VARCHAR)) ELSE to_json({}) END AS {}",
+                    name, name, name, name));
+  }
+  if (replaced.empty()) return rows;
+  return duck::Sql("(SELECT * REPLACE ({}) FROM {})", duck::Sql::join(replaced, ", "), rows);
+}
+
+Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, const std::vector<duck::Column>& columns,
+                       const QueryRequest& request) {
   const duck::Literal output(request.output);
   duck::Sql copy;
   if (request.format == "csv")
     copy = duck::Sql("COPY {} TO {} (FORMAT csv, HEADER true)", rows, output);
   else if (request.format == "json")
-    copy = duck::Sql("COPY {} TO {} (FORMAT json, ARRAY true)", rows, output);
+    copy = duck::Sql("COPY {} TO {} (FORMAT json, ARRAY true)", for_json(rows, columns), output);
   else if (request.format == "parquet")
     copy = duck::Sql("COPY {} TO {} (FORMAT parquet)", rows, output);
   else
@@ -109,8 +148,8 @@ Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, cons
 Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false, false));
   WEIR_TRY(duck::Connection connection, lakes->connect());
-  WEIR_TRY(const parse::Statement statement, only_select(connection, request.sql));
   WEIR_TRY(const Config* config, workspace.config());
+  WEIR_TRY(const parse::Statement statement, only_select(connection, request.sql, *config));
   if (auto done = connection.execute(
           duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader())));
       !done)
@@ -125,7 +164,8 @@ Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
                                  {explain_query(columns.error(), &spliced)}));
   QueryResult result{.columns = std::move(*columns)};
   if (!request.format.empty()) {
-    WEIR_CHECK(write_out(connection, duck::Sql("(SELECT * FROM ({}){})", spliced.sql(), limit), request));
+    WEIR_CHECK(
+        write_out(connection, duck::Sql("(SELECT * FROM ({}){})", spliced.sql(), limit), result.columns, request));
     return result;
   }
   auto rows = connection.query(duck::Sql("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({}){}", spliced.sql(), limit));
