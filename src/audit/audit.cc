@@ -74,7 +74,7 @@ class Audit {
       sample(running);
       running.verdict.ms += since(start);
     }
-    if (interrupted_)
+    if (interrupted_ || (request_.stop != nullptr && request_.stop->load()))
       return fail(
           Diagnostic{.code = Code::W5003, .message = "the audit of " + request_.model.path + " was interrupted"});
     std::vector<Verdict> verdicts;

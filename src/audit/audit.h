@@ -1,6 +1,7 @@
 // Data tests: each declared test becomes a query that yields violating rows of an after-image.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ struct AuditRequest {
   std::vector<duck::Sql> setup;
   bool samples = true;
   std::vector<std::string> private_columns;
+  /// Somebody asked to stop: what failed since then is the interrupt's doing, whatever it was said about.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 /// Runs all tests of a model, each to its end; compatible ones share one scan. `clean` holds no user macros; custom

@@ -128,8 +128,9 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
       const auto reason = reason_to_build(step, plan, world, options.force || options.full_refresh, {});
       step.action = reason ? Action::Build : Action::Fresh;
       step.needs_audit = needs_audit(step, world);
-      step.reason =
-          reason.value_or(step.needs_audit ? "only its tests have to run" : "nothing that it depends on has changed");
+      step.reason = reason.value_or(!step.needs_audit     ? "nothing that it depends on has changed"
+                                    : model.tests.empty() ? "only its contract has to be checked"
+                                                          : "only its tests have to run");
     }
     step_of_model.emplace(i, step.id);
     for (const Asset& output : outputs_of(model)) plan.producers.emplace(output.key(), step.id);

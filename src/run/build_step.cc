@@ -300,7 +300,8 @@ Result<void> audit_relations(Session& session, StepWork& work, duck::Connection&
       .resolve = [&session](const Asset& asset) { return audit_relation(session, asset); },
       .setup = work.setup,
       .samples = config.samples,
-      .private_columns = config.private_columns};
+      .private_columns = config.private_columns,
+      .stop = &session.stop};
   auto verdicts = audit::audit(
       clean, [&session] { return session.lakes.connect(); }, request);
   work.report.ms.audit += millis_since(begin);

@@ -320,6 +320,25 @@ TEST_P(Protocol, ManyModelsAreOneVersion) {
   EXPECT_EQ(shop_->disagreements(), "");
 }
 
+TEST_P(Protocol, AConsumerNeverWaitsForItsProducersCommit) {
+  shop_->write("models/consumer.sql",
+               "-- materialize ducklake://main/consumer\nATTACH 'ducklake://main' AS l;\n"
+               "SELECT sum(v) AS consumed_from_the_stage FROM l.merge\n");
+  const auto run =
+      shop_->start("run merge consumer", {{"WEIR_FAILPOINT", "before_write=stop"}, {"WEIR_QUERY_LOG", "log"}});
+  until_stopped(*run);
+  // Nothing of the producer is committed yet, and its consumer was computed.
+  EXPECT_EQ(shop_->rows("SELECT count(*) FROM __ducklake_metadata_lake.ducklake_table WHERE table_name = 'merge'"),
+            "0");
+  EXPECT_GT(logged("log", "CREATE OR REPLACE TABLE \"_weir_stage\""), 1);
+  EXPECT_GT(logged("log", "consumed_from_the_stage"), 0);
+  run->signal(SIGCONT);
+  EXPECT_EQ(run->wait(30s), 0) << run->err();
+  EXPECT_EQ(shop_->rows("SELECT consumed_from_the_stage FROM lake.consumer"),
+            shop_->rows("SELECT sum(v) FROM lake.merge"));
+  EXPECT_EQ(shop_->disagreements(), "");
+}
+
 TEST_P(Protocol, AFailingWriteTakesOutItselfAndItsReaders) {
   shop_->write("models/a.sql", "-- materialize ducklake://main/a\nSELECT 1 AS a\n");
   shop_->write("models/b.sql", "-- materialize ducklake://main/b\nATTACH 'ducklake://main' AS l;\nSELECT a FROM l.a\n");
@@ -362,12 +381,19 @@ TEST_P(Protocol, StateIsRebuiltFromTheLake) {
     EXPECT_NE(broken.code, 0);
     EXPECT_NE(broken.err.find("W7003"), std::string::npos) << broken.err;
     std::filesystem::remove_all(shop_->root() + "/.weir");
+  } else {
+    shop_->lose_state();
   }
   ASSERT_EQ(shop_->weir("state rebuild").code, 0);
   const Ended again = shop_->weir(all + " --json");
   ASSERT_EQ(again.code, 0) << again.err;
   const json result = json::parse(again.out);
   for (const json& step : result["steps"]) EXPECT_EQ(step["status"], "fresh") << step["model"];
+  Expected expected;
+  for (const std::string model : {"replace", "merge", "scd", "part"}) {
+    expected.apply(model, 1);
+    EXPECT_EQ(shop_->rows(expected.question(model)), expected.answer(model)) << model;
+  }
   EXPECT_EQ(shop_->disagreements(), "");
 }
 

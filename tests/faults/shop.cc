@@ -127,6 +127,14 @@ std::string Shop::rows(const std::string& sql) const {
   return text;
 }
 
+void Shop::lose_state() const {
+  watching_.reset();  // its transaction may hold the tables
+  watches_state_ = false;
+  duck::Connection connection = look(true);
+  must(connection, duck::Sql("ATTACH {} AS lost (TYPE postgres)", duck::Literal(database_->target())));
+  must(connection, duck::Sql("CALL postgres_execute('lost', 'DROP SCHEMA weir CASCADE')"));
+}
+
 void Shop::foreign(const std::string& sql) const {
   auto connection = look(true);
   must(connection, duck::Sql::verbatim(sql));

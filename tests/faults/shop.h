@@ -44,6 +44,8 @@ class Shop {
   std::string rows(const std::string& sql) const;
   /// Runs statements as a foreign writer.
   void foreign(const std::string& sql) const;
+  /// Drops the state store. Requires: on PostgreSQL.
+  void lose_state() const;
 
   /// What does not agree between lake, state and files; empty when all do. Requires: no weir runs in the project.
   std::string disagreements() const;

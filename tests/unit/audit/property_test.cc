@@ -206,5 +206,30 @@ TEST_F(Property, AnInterruptEndsTheAudit) {
   EXPECT_EQ(got.error().front().code, Code::W5003);
 }
 
+TEST_F(Property, AnInterruptWhileATestIsBoundEndsTheAuditToo) {
+  ASSERT_TRUE(clean_->execute(duck::Sql("CREATE VIEW orders AS SELECT i AS v FROM range(10) t(i)")));
+  auto asks = test(TestKind::Sql);
+  asks.text = "SELECT * FROM _wm_target.orders";
+  model_.tests = {asks};
+  std::atomic<bool> stop{false};
+  AuditRequest request{.model = model_,
+                       .slice = slice_,
+                       .table = slice_,
+                       .columns = {{.name = "v", .type = "BIGINT"}},
+                       .partition = {},
+                       .custom_tests = custom_,
+                       .resolve = {},
+                       .setup = {},
+                       .stop = &stop};
+  // Somebody asks to stop between the connection and the binding of the test, which then fails.
+  const auto connect = [this, &stop]() -> Result<duck::Connection> {
+    stop.store(true);
+    return fail(Diagnostic{.code = Code::W7010, .message = "interrupted"});
+  };
+  const auto got = audit(*clean_, connect, request);
+  ASSERT_FALSE(got.has_value());
+  EXPECT_EQ(got.error().front().code, Code::W5003);
+}
+
 }  // namespace
 }  // namespace weir::audit
