@@ -3,9 +3,11 @@
 #include <duckdb.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -364,21 +366,48 @@ Outcome<void> log_queries(Database& database) {
 
 }  // namespace
 
+namespace {
+
+/// Bytes of the machine, or of the control group that the process lives in.
+double memory_at_hand() {
+  double bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  for (const char* limit : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream file(limit);
+    if (double allowed = 0; file >> allowed && allowed > 0) bytes = std::min(bytes, allowed);
+  }
+  return bytes;
+}
+
+/// DuckDB takes sizes only: a share is turned into one.
+std::string memory_size(const std::string& limit) {
+  if (!limit.ends_with('%')) return limit;
+  const double share = std::strtod(limit.c_str(), nullptr) / 100;
+  return std::to_string(static_cast<std::int64_t>(memory_at_hand() * share)) + "B";
+}
+
+}  // namespace
+
 Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options) {
   duckdb_config config = nullptr;
   duckdb_create_config(&config);
-  const auto set = [&config](const char* name, const std::string& value) {
-    if (!value.empty()) duckdb_set_config(config, name, value.c_str());
+  std::string refused;
+  const auto set = [&config, &refused](const char* name, const std::string& value) {
+    if (!value.empty() && duckdb_set_config(config, name, value.c_str()) == DuckDBError)
+      refused = std::string(name) + " cannot be " + value;
   };
   set("allow_unsigned_extensions", "true");
   set("autoinstall_known_extensions", "false");
   set("autoload_known_extensions", "false");
   set("extension_directory", options.extension_folder);
-  set("memory_limit", options.memory_limit);
+  set("memory_limit", memory_size(options.memory_limit));
   if (options.threads > 0) set("threads", std::to_string(options.threads));
   set("temp_directory", options.temp_folder);
   set("max_temp_directory_size", options.temp_limit);
   set("preserve_insertion_order", "false");
+  if (!refused.empty()) {
+    duckdb_destroy_config(&config);
+    return tl::unexpected(Failure{FailureType::InvalidInput, refused, std::nullopt});
+  }
   std::shared_ptr<Database> opened(new Database());
   opened->body_ = std::make_unique<Body>();
   opened->body_->extension_folder = options.extension_folder;

@@ -8,11 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <regex>
+#include <set>
 
 #include "calendar/partition.h"
 #include "io/files.h"
 #include "project/asset.h"
+#include "project/private_files.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
 
@@ -178,16 +179,43 @@ class ConfigReader {
     };
   }
 
-  Reader number(int& target, const std::string& key, int least) {
-    return [this, &target, key, least](const YAML::Node& node) {
+  /// "4GB", "1.5 GiB"; "80%" where a share is meant too.
+  Reader size(std::string& target, const std::string& key, bool may_be_share) {
+    return [this, &target, key, may_be_share](const YAML::Node& node) {
+      const std::string value = scalar(node, key);
+      if (value.empty()) return;
+      const auto end = std::min(value.find_first_not_of("0123456789."), value.size());
+      const std::string number = value.substr(0, end);
+      const std::string unit = text::lower(value.substr(std::min(value.find_first_not_of(' ', end), value.size())));
+      static const std::set<std::string> units = {"b",  "byte", "bytes", "kb",  "mb", "gb",
+                                                  "tb", "kib",  "mib",   "gib", "tib"};
+      const bool is_number = !number.empty() && number.size() < 16 && number.front() != '.' && number.back() != '.' &&
+                             std::count(number.begin(), number.end(), '.') < 2 &&
+                             number.find_first_not_of("0.") != std::string::npos;
+      const bool is_share = may_be_share && unit == "%" && number.find('.') == std::string::npos &&
+                            (number.size() < 3 || number == "100");
+      if (is_number && (units.contains(unit) || is_share))
+        target = value;
+      else
+        report(Code::W0004, node,
+               "`" + key + "` is a size such as 4GB" + (may_be_share ? ", or a share such as 80%" : "") + ", not `" +
+                   value + "`",
+               "");
+    };
+  }
+
+  Reader number(int& target, const std::string& key, int least, int most = 999'999) {
+    return [this, &target, key, least, most](const YAML::Node& node) {
       const std::string value = scalar(node, key);
       const bool is_number = !value.empty() && value.size() < 7 &&
                              std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
-      if (is_number && std::stoi(value) >= least)
+      if (is_number && std::stoi(value) >= least && std::stoi(value) <= most)
         target = std::stoi(value);
       else
         report(Code::W0004, node,
-               "`" + key + "` is a whole number of at least " + std::to_string(least) + ", not `" + value + "`", "");
+               "`" + key + "` is a whole number of at least " + std::to_string(least) +
+                   (most < 999'999 ? " and at most " + std::to_string(most) : "") + ", not `" + value + "`",
+               "");
     };
   }
 
@@ -212,17 +240,6 @@ class ConfigReader {
         report(Code::W0004, node.IsSequence() && i < node.size() ? node[i] : node,
                "there is no folder `" + target[i] + "`, which `" + key + "` lists", "");
       }
-    };
-  }
-
-  /// A number of bytes with its unit, or a share of what there is.
-  Reader size(std::string& target, const std::string& key) {
-    return [this, &target, key](const YAML::Node& node) {
-      target = scalar(node, key);
-      static const std::regex kSize(R"(\s*\d+(\.\d+)?\s*(%|b|bytes?|[kmgt]i?b?)\s*)", std::regex::icase);
-      if (!std::regex_match(target, kSize))
-        report(Code::W0004, node, "`" + key + "` is a size such as 4GB, or a share such as 80%, not `" + target + "`",
-               "");
     };
   }
 
@@ -295,11 +312,22 @@ class ConfigReader {
               ".sqlite`) or PostgreSQL (`catalog: postgres://host/database`); a DuckDB file serves one process only");
     lake.catalog = location(catalog);
     lake.data = absolute(data);
+    for (const LakeConfig& other : config_.lakes) judge_neighbours(other, lake, node);
     if (!retention.empty() && !calendar::parse_duration(retention))
       report(Code::W0004, node, "the retention `" + retention + "` of the lake `" + name + "` is no duration",
              "write for example `retention: 30d`; without it versions are kept for ever");
     if (!retention.empty()) lake.retention = retention;
     config_.lakes.push_back(std::move(lake));
+  }
+
+  /// Files that a lake's catalog does not know are leftovers, and one lock guards one lake.
+  void judge_neighbours(const LakeConfig& one, const LakeConfig& other, const YAML::Node& node) {
+    const std::string both = "the lakes `" + one.name + "` and `" + other.name + "` ";
+    if (one.catalog.kind == other.catalog.kind && one.catalog.target == other.catalog.target)
+      return report(Code::W0004, node, both + "have one catalog", "give each a catalog of its own");
+    if (lies_under(one.data, other.data) || lies_under(other.data, one.data))
+      report(Code::W0004, node, both + "keep their files in one place: each would take the other's for leftovers",
+             "give each a `data:` of its own");
   }
 
   void database(const std::string& name, const YAML::Node& node) {
@@ -354,12 +382,12 @@ class ConfigReader {
               }},
              {"audit", one_of("audit", "before", "after", config_.audit_after)},
              {"jobs", number(config_.jobs, "jobs", 1)},
-             {"memory", size(config_.memory, "memory")},
-             {"threads", number(config_.threads, "threads", 0)},
+             {"memory", size(config_.memory, "memory", true)},
+             {"threads", number(config_.threads, "threads", 0, 1024)},
              {"temp",
               [&, this](const YAML::Node& node) {
                 mapping(node, "temp",
-                        {{"folder", text(temp_folder, "folder")}, {"limit", size(config_.temp_limit, "limit")}});
+                        {{"folder", text(temp_folder, "folder")}, {"limit", size(config_.temp_limit, "limit", false)}});
               }},
              {"allow_paths", list(config_.allow_paths, "allow_paths")},
              {"contracts", one_of("contracts", "warn", "error", config_.contracts_are_errors)},
@@ -367,6 +395,11 @@ class ConfigReader {
              {"samples", truth(config_.samples, "samples")},
              {"private", list(config_.private_columns, "private")}});
     config_.state = location(state);
+    for (const LakeConfig& lake : config_.lakes)
+      if (config_.state.kind != DatabaseLocation::Kind::Postgres && lake.catalog.target == config_.state.target)
+        report(Code::W0004, root["state"] ? root["state"] : root,
+               "`state:` and the catalog of the lake `" + lake.name + "` are one file",
+               "give the state a file of its own");
     config_.temp_folder = absolute(temp_folder);
     for (std::string& path : config_.allow_paths)
       if (path != "any") path = absolute(path);

@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kLargestGroup = 1000;
 constexpr auto kLongestFill = 2s;
+/// Threads beyond the machine's cores only wait; a slip in --jobs must not use up all that the system has.
+constexpr std::size_t kMostWorkers = 256;
 /// Rows from which a stage is worth giving up early.
 constexpr std::int64_t kLargeStage = 50'000;
 
@@ -84,7 +86,9 @@ Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases)
     if (slot.phase == Phase::Ended) session_.listener.step_ended(slot.work.report);
 
   std::vector<std::jthread> threads;
-  for (int i = 0; i < std::max(1, session_.options.jobs); ++i) threads.emplace_back([this] { work(); });
+  const std::size_t wanted = static_cast<std::size_t>(std::max(1, session_.options.jobs));
+  for (std::size_t i = 0; i < std::min({wanted, std::max<std::size_t>(1, slots_.size()), kMostWorkers}); ++i)
+    threads.emplace_back([this] { work(); });
   threads.emplace_back([this] { publish_groups(); });
   watch();
   threads.clear();
