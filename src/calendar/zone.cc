@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
+
+#include "calendar/yearly_rules.h"
 
 namespace weir::calendar {
 namespace {
@@ -57,12 +60,41 @@ Diagnostic unknown_zone(const std::string& name, Span span) {
   return found;
 }
 
+// The last line of the zone's file, which the library does not read.
+std::shared_ptr<const YearlyRules> rules_after_the_list(const std::string& zone) {
+  std::ifstream file("/usr/share/zoneinfo/" + zone, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (!bytes.ends_with('\n')) return nullptr;
+  const auto begin = bytes.rfind('\n', bytes.size() - 2);
+  if (begin == std::string::npos) return nullptr;
+  const auto rules = parse_yearly_rules(std::string_view(bytes).substr(begin + 1, bytes.size() - begin - 2));
+  return rules ? std::make_shared<const YearlyRules>(*rules) : nullptr;
+}
+
+// `listed` is the last stretch of the list: it would last for ever.
+Stretch stretch_by_rules(const YearlyRules& rules, date::sys_seconds instant, Stretch listed) {
+  const date::year year = date::year_month_day(date::floor<date::days>(instant)).year();
+  for (int ahead = -1; ahead <= 1; ++ahead) {
+    for (const YearlyRules::Change& change : rules.changes_in(year + date::years(ahead))) {
+      if (change.at <= listed.begin) continue;
+      if (change.at > instant) {
+        listed.end = change.at;
+        return listed;
+      }
+      listed.begin = change.at;
+      listed.offset = change.offset;
+    }
+  }
+  return listed;
+}
+
 }  // namespace
 
 Result<Zone> Zone::named(const std::string& name, Span span) {
-  if (name == "UTC" || name == "Etc/UTC") return Zone(nullptr);
+  if (name == "UTC" || name == "Etc/UTC") return Zone(nullptr, nullptr);
   try {
-    return Zone(date::locate_zone(name));
+    const date::time_zone* rules = date::locate_zone(name);
+    return Zone(rules, rules_after_the_list(rules->name()));
   } catch (const std::exception&) {
     // The library throws for an unknown name and for a missing database alike; only the second leaves nothing to
     // suggest.
@@ -73,7 +105,9 @@ Result<Zone> Zone::named(const std::string& name, Span span) {
 Stretch Zone::at(date::sys_seconds instant) const {
   if (rules_ == nullptr) return {date::sys_seconds::min(), date::sys_seconds::max(), std::chrono::seconds(0)};
   const auto found = rules_->get_info(instant);
-  return {found.begin, found.end, found.offset};
+  const Stretch listed{found.begin, found.end, found.offset};
+  const bool is_last = later_ != nullptr && listed.end - date::days(1) > date::sys_days(date::year(9999) / 1 / 1);
+  return is_last ? stretch_by_rules(*later_, instant, listed) : listed;
 }
 
 date::local_seconds Zone::to_local(date::sys_seconds instant) const {

@@ -3,6 +3,7 @@
 
 #include <date/date.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ class time_zone;
 }
 
 namespace weir::calendar {
+
+struct YearlyRules;
 
 /// A stretch of real time during which a zone's offset stays the same. Half-open, UTC.
 struct Stretch {
@@ -32,9 +35,12 @@ class Zone {
   date::local_seconds to_local(date::sys_seconds instant) const;
 
  private:
-  explicit Zone(const date::time_zone* rules) : rules_(rules) {}
+  Zone(const date::time_zone* rules, std::shared_ptr<const YearlyRules> later)
+      : rules_(rules), later_(std::move(later)) {}
   // Null for UTC: most projects then never read the database, which costs 6 ms to list (598 names).
   const date::time_zone* rules_;
+  /// How clocks change beyond what the database lists; null where they do no more.
+  std::shared_ptr<const YearlyRules> later_;
 };
 
 /// At most three names of the database that `wrong` may have meant: those equally near, none if all are far.
