@@ -149,6 +149,9 @@ Result<std::vector<std::string>> list_files(const std::string& folder) {
   if (!exists(folder)) return files;
   fs::recursive_directory_iterator walk(folder, fs::directory_options::follow_directory_symlink, error);
   if (error) return failed(Code::W9010, "list", folder, error.value());
+  // The folders around the one at hand: a link back to one of them would be followed for ever.
+  std::vector<std::pair<dev_t, ino_t>> around;
+  if (struct stat root{}; ::stat(folder.c_str(), &root) == 0) around.emplace_back(root.st_dev, root.st_ino);
   while (walk != fs::recursive_directory_iterator()) {
     const fs::path& at = walk->path();
     const char first = at.filename().native().front();
@@ -158,6 +161,11 @@ Result<std::vector<std::string>> list_files(const std::string& folder) {
     } else if (::stat(at.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
       // A link that leads nowhere is no file; neither is what vanished while we looked.
       files.push_back(at.lexically_relative(folder).generic_string());
+    } else if (S_ISDIR(found.st_mode)) {
+      const std::pair self(found.st_dev, found.st_ino);
+      around.resize(std::min(around.size(), static_cast<std::size_t>(walk.depth()) + 1));
+      if (std::ranges::find(around, self) != around.end()) walk.disable_recursion_pending();
+      around.push_back(self);
     }
     walk.increment(error);
     if (error) return failed(Code::W9010, "list", folder, error.value());

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -23,6 +24,10 @@ void fill_closed_streams() {
     if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF && ::open("/dev/null", O_RDONLY) < 0) return;
 }
 
+/// Commands that have nothing to put in order leave at once, with the code that says so; a run has a handler of its
+/// own.
+void leave(int) { ::_exit(static_cast<int>(weir::cli::Exit::Interrupted)); }
+
 /// Results that were cut off must not look like results: a full disk, or a reader that left.
 weir::cli::Exit deliver(weir::cli::Exit exit) {
   errno = 0;
@@ -37,6 +42,7 @@ weir::cli::Exit deliver(weir::cli::Exit exit) {
 
 int main(int argc, char** argv) {
   fill_closed_streams();
+  for (const int asked : {SIGINT, SIGTERM}) (void)std::signal(asked, leave);
   std::ios::sync_with_stdio(false);
   weir::cli::Streams streams{.out = std::cout,
                              .err = std::cerr,

@@ -87,6 +87,14 @@ TEST_F(Files, ListingFollowsLinksAndPassesOverBrokenOnes) {
   EXPECT_EQ(list_files(folder_).value(), (std::vector<std::string>{"a/x", "a/y", "b/x", "b/y"}));
 }
 
+TEST_F(Files, ALinkBackToAFolderAroundItIsNotFollowed) {
+  for (const char* name : {"a/x", "b/y"}) ASSERT_TRUE(write_file(at(name), "").has_value());
+  std::filesystem::create_symlink(".", at("self"));
+  std::filesystem::create_symlink("../b", at("a/to_b"));
+  std::filesystem::create_symlink("../a", at("b/to_a"));
+  EXPECT_EQ(list_files(folder_).value(), (std::vector<std::string>{"a/to_b/y", "a/x", "b/to_a/x", "b/y"}));
+}
+
 TEST_F(Files, AMissingFolderHasNoFiles) { EXPECT_TRUE(list_files(at("none")).value().empty()); }
 
 TEST_F(Files, AnotherFileInPlaceIsAnotherState) {
