@@ -323,7 +323,7 @@ TEST_P(Protocol, ManyModelsAreOneVersion) {
 TEST_P(Protocol, AConsumerNeverWaitsForItsProducersCommit) {
   shop_->write("models/consumer.sql",
                "-- materialize ducklake://main/consumer\nATTACH 'ducklake://main' AS l;\n"
-               "SELECT sum(v) AS consumed_from_the_stage FROM l.merge\n");
+               "SELECT sum(v)::BIGINT AS consumed_from_the_stage FROM l.merge\n");
   const auto run =
       shop_->start("run merge consumer", {{"WEIR_FAILPOINT", "before_write=stop"}, {"WEIR_QUERY_LOG", "log"}});
   until_stopped(*run);
