@@ -286,6 +286,7 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
   WEIR_CHECK(check_required(work, layout, stage));
+  if (work.request.holder != Holder::Lake) return {};
   WEIR_CHECK(check_offsets(work, layout, stage));
   return check_intervals(work, layout, stage);
 }

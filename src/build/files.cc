@@ -27,7 +27,7 @@ bool can_be_in_a_file(const Cell& cell) {
 }
 
 bool strategy_takes_files(const Model& model) {
-  const bool in_lake = model.plane == Plane::Managed || model.plane == Plane::Virtual || model.plane == Plane::Table;
+  const bool in_lake = model.plane == Plane::Managed || model.plane == Plane::Virtual;
   return in_lake && !model.keep_hash && (model.strategy == Strategy::Replace || model.strategy == Strategy::Append);
 }
 

@@ -90,9 +90,26 @@ std::optional<Diagnostic> refused_type(const Model& model, const duck::Column& c
                            duck::quote_identifier(column.name)));
 }
 
+// The same for a place outside of lakes: a new column gets the type that keeps its values there.
+std::optional<duck::Column> admit_elsewhere(const StageRequest& request, const duck::Column& column,
+                                            Diagnostics& errors) {
+  const Type type = parse_type(column.type);
+  if (const auto kept = kept_as(request.holder, type)) return duck::Column{column.name, to_text(*kept)};
+  const std::string name = duck::quote_identifier(column.name);
+  const bool is_null = type.name == "NULL";
+  errors.push_back(about(request.model, Code::W6507,
+                         is_null ? fmt::format("column {} is NULL without a type", column.name)
+                                 : fmt::format("column {} has the type {}, which {} does not keep", column.name,
+                                               column.type, name_of(request.holder)),
+                         is_null ? fmt::format("CAST(NULL AS VARCHAR) AS {}", name)
+                                 : fmt::format("to_json({}) AS {} delivers it as JSON text", name, name)));
+  return std::nullopt;
+}
+
 // Brings one column through the gate: what it is called in the comparison with the target.
 std::optional<duck::Column> admit(const StageRequest& request, const duck::Column& column,
                                   const std::vector<lake::ColumnState>& target, Layout& layout, Diagnostics& errors) {
+  if (request.holder != Holder::Lake) return admit_elsewhere(request, column, errors);
   const Type type = parse_type(column.type);
   if (auto refusal = refused_type(request.model, column)) {
     errors.push_back(*std::move(refusal));
@@ -151,7 +168,8 @@ void judge_drift(const StageRequest& request, Layout& layout, Diagnostics& error
 }
 
 void check_missing(const StageRequest& request, const Layout& layout, Diagnostics& errors) {
-  const bool drops = request.model.on_schema_change == SchemaChange::Sync && !request.model.is_history();
+  const bool drops = request.model.on_schema_change == SchemaChange::Sync && !request.model.is_history() &&
+                     request.holder == Holder::Lake;
   if (request.follows_query || drops) return;
   for (const auto& column : layout.drift.removed)
     if (!column.nullable && !column.default_sql)
@@ -172,7 +190,7 @@ void place(const StageRequest& request, const duck::Column& raw, const duck::Col
     if (!request.follows_query) {
       column.name = had->name;
       // A widening moves the table to the query's type, everything else moves the query to the table's.
-      if (!is_lossless_widening(had->type, admitted.type)) column.type = had->type;
+      if (!widens(request.holder) || !is_lossless_widening(had->type, admitted.type)) column.type = had->type;
     }
   }
   cell.name = column.name;

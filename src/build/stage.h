@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "build/holder.h"
 #include "duck/database.h"
 #include "lake/lakes.h"
 #include "parse/splice.h"
@@ -68,7 +69,9 @@ struct StageRequest {
   parse::Spliced query;
   /// The target as the transaction sees it (exists == false on a first build).
   lake::TableState target;
+  /// The target's lake; where it has none, any lake of the instance.
   const lake::Lake& lake;
+  Holder holder = Holder::Lake;
   /// Rows of the slice when it was last built; decides memory or Parquet together with DuckDB's estimate.
   std::optional<std::int64_t> earlier_rows;
   /// Rows that no stage which the query reads exceeds; nothing if it reads a table whose rows are not known.

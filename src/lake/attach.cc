@@ -146,6 +146,7 @@ Result<std::unique_ptr<Lakes>> Lakes::open(const Config& config, const Options& 
 Result<void> Lakes::prepare(const Config& config, const Options& options) {
   extension_folder_ = options.extension_folder;
   databases_ = config.databases;
+  writable_databases_ = options.outlets;
   const auto names = needed_extensions(config, options.confined);
   WEIR_CHECK(check_extensions(extension_folder_, names));
   auto database =
@@ -348,6 +349,11 @@ Result<void> Lakes::attach_databases() {
 /// The name of its attachment.
 Result<std::string> Lakes::attach_database(const std::string& place) {
   const DatabaseLocation& location = databases_.at(place);
+  const bool is_shared = location.kind == DatabaseLocation::Kind::DuckDb && writable_databases_.contains(place);
+  if (std::error_code error; is_shared && std::filesystem::exists(location.target, error)) {
+    WEIR_TRY(attached_databases_[place], attach_outlet(place));
+    return attached_databases_[place];
+  }
   const std::string name = reserved_name("_weir_d_", place);
   WEIR_TRY(const Sql type, type_option(location));
   WEIR_TRY(auto connection, connect());
@@ -370,6 +376,58 @@ Result<duck::TableName> Lakes::datatable(const std::string& place, const std::st
   if (const auto closed = closed_databases_.find(place); closed != closed_databases_.end()) return fail(closed->second);
   WEIR_TRY(const std::string name, attach_database(place));
   return duck::TableName{name, schema, table};
+}
+
+namespace {
+
+Diagnostic no_outlet(const std::string& place, const DatabaseLocation& location, std::string_view what) {
+  return {.code = Code::W6502,
+          .message = fmt::format("database {} ({}) cannot be written: {}", place, location.shown, what),
+          .path = {},
+          .span = {},
+          .hint = fmt::format("check `databases: {}` in weir.yaml", place)};
+}
+
+/// A file is opened only when it is first used, and then its folder is no longer spoken of.
+Result<void> check_file(const std::string& place, const DatabaseLocation& location) {
+  const std::filesystem::path file(location.target);
+  std::error_code error;
+  if (!std::filesystem::is_directory(file.parent_path(), error))
+    return fail(no_outlet(place, location, fmt::format("there is no folder {}", file.parent_path().string())));
+  const bool exists = std::filesystem::exists(file, error);
+  if (::access(exists ? file.c_str() : file.parent_path().c_str(), W_OK) != 0)
+    return fail(no_outlet(place, location, exists ? "the file is read-only" : "its folder is read-only"));
+  return {};
+}
+
+/// How long a write waits for another one, in milliseconds.
+constexpr int kOutletPatience = 10000;
+
+}  // namespace
+
+/// The name of its attachment. Requires: mutex_ held.
+Result<std::string> Lakes::attach_outlet(const std::string& place) {
+  if (const auto known = attached_outlets_.find(place); known != attached_outlets_.end()) return known->second;
+  const DatabaseLocation& location = databases_.at(place);
+  if (location.kind != DatabaseLocation::Kind::Postgres) WEIR_CHECK(check_file(place, location));
+  const std::string name = reserved_name("_weir_w_", place) + "_" + random_hex();
+  WEIR_TRY(Sql options, type_option(location));
+  if (location.kind == DatabaseLocation::Kind::Sqlite) options += Sql("BUSY_TIMEOUT {}, ", kOutletPatience);
+  WEIR_TRY(auto connection, connect());
+  if (auto done = connection.execute(
+          Sql("ATTACH {} AS {} ({}READ_WRITE)", Literal(location.target), Identifier(name), options));
+      !done)
+    return fail(no_outlet(place, location, explain(Code::W6502, "ATTACH", done.error()).message));
+  attached_outlets_[place] = name;
+  return name;
+}
+
+Result<Outlet> Lakes::outlet(const std::string& place) {
+  assert(writable_databases_.contains(place));
+  const std::lock_guard guard(mutex_);
+  WEIR_TRY(const std::string name, attach_outlet(place));
+  const DatabaseLocation& location = databases_.at(place);
+  return Outlet{location.kind, name, location.shown};
 }
 
 namespace {

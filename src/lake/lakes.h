@@ -172,6 +172,17 @@ class Lake {
   bool exists_ = false;
 };
 
+/// A configured database opened for writing, for models that deliver into it.
+struct Outlet {
+  DatabaseLocation::Kind kind = DatabaseLocation::Kind::DuckDb;
+  /// Its read-write attachment: a name with a random part that no user SQL leads to.
+  std::string attachment;
+  /// What may be printed.
+  std::string shown;
+
+  duck::TableName table(const std::string& schema, const std::string& name) const { return {attachment, schema, name}; }
+};
+
 /// Opens the instance and attaches lakes on demand.
 class Lakes {
  public:
@@ -181,6 +192,8 @@ class Lakes {
     /// Afterwards the instance reaches no file outside the project, its lakes, storages and `allow_paths`, nor can it
     /// be told to again.
     bool confined = false;
+    /// Names of configured databases that are written to, see outlet().
+    std::set<std::string> outlets = {};
     /// Ends waiting for another process that creates the lake, when given.
     const std::atomic<bool>* stop = nullptr;
   };
@@ -205,6 +218,10 @@ class Lakes {
   /// The relation of a configured database, attached READ_ONLY under a reserved name when first asked for. Requires: a
   /// configured name. Errors: W6006 the database cannot be opened. Threads: safe.
   Result<duck::TableName> datatable(const std::string& place, const std::string& schema, const std::string& table);
+  /// The database opened read-write, when first asked for; a file that is not there yet is made by the first write.
+  /// Requires: it is among Options::outlets. A DuckDB file is then read through this attachment too, as the engine
+  /// opens a file once. Errors: W6502 it cannot be opened or is read-only. Threads: safe.
+  Result<Outlet> outlet(const std::string& place);
 
  private:
   Lakes() = default;
@@ -213,6 +230,7 @@ class Lakes {
   Result<void> attach_databases();
   Result<std::string> attach_database(const std::string& place);
   void guard_files(const Config& config);
+  Result<std::string> attach_outlet(const std::string& place);
   Result<void> load(const std::vector<std::string>& names);
   Result<void> attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
   Result<void> attach_writer(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved);
@@ -226,8 +244,10 @@ class Lakes {
   std::set<std::string> loaded_;
   std::vector<Lake> lakes_;
   std::map<std::string, DatabaseLocation> databases_;
-  std::mutex mutex_;  // guards attached_databases_
+  std::mutex mutex_;  // guards attached_databases_ and attached_outlets_
   std::map<std::string, std::string> attached_databases_;
+  std::set<std::string> writable_databases_;
+  std::map<std::string, std::string> attached_outlets_;
   std::map<std::string, Diagnostics>
       closed_databases_;  // those that could not be attached before the instance was confined
 };

@@ -104,8 +104,13 @@ Result<lake::Lakes*> Workspace::lakes(bool write, bool confined) {
   if (lakes_ == nullptr || (write && !lakes_write_)) {
     WEIR_TRY(const Config* config, this->config());
     lakes_.reset();
-    WEIR_TRY(lakes_, lake::Lakes::open(
-                         *config, {.extension_folder = io::extension_folder(), .write = write, .confined = confined}));
+    lake::Lakes::Options options{.extension_folder = io::extension_folder(), .write = write, .confined = confined};
+    if (write) {
+      WEIR_TRY(const Project* project, this->project());
+      for (const Model& model : project->models)
+        if (model.plane == Plane::Table && model.target) options.outlets.insert(model.target->place);
+    }
+    WEIR_TRY(lakes_, lake::Lakes::open(*config, options));
     lakes_write_ = write;
   }
   return lakes_.get();

@@ -44,10 +44,12 @@ Draft::Draft(duck::Connection& clean, const PrepareRequest& request) : request(r
 }
 
 duck::Sql Draft::readable() const {
+  if (request.attached) return duck::Sql("{}", *request.attached);
   return duck::Sql("{}", request.lake.readable(request.model.target->schema, request.model.target->name));
 }
 
 duck::TableName Draft::writable() const {
+  if (request.attached) return *request.attached;
   return request.lake.writable(request.model.target->schema, request.model.target->name);
 }
 

@@ -1,5 +1,5 @@
 // What the strategies share while they work out an effect: the target and the stage brought to one list of columns, and
-// the tables and views of the memory database that hold a difference. Internal to publish/.
+// the tables and views of the memory database that hold a difference. For publish/ and deliver/.
 #pragma once
 
 #include <functional>

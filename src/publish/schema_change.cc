@@ -106,7 +106,8 @@ Result<void> judge_drop(const Draft& draft, const std::string& column) {
 }
 
 Result<void> keep_target(Draft& draft) {
-  const bool drops = draft.request.model.on_schema_change == SchemaChange::Sync && !draft.request.model.is_history();
+  const bool drops = draft.request.model.on_schema_change == SchemaChange::Sync && !draft.request.model.is_history() &&
+                     !draft.request.attached;
   std::vector<duck::Sql> dropping;
   for (const lake::ColumnState& now : draft.target.columns) {
     ShapedColumn column;
@@ -180,6 +181,8 @@ Result<void> judge_nulls(const Draft& draft) {
   if (draft.request.stage.content.rows == 0) return {};
   for (const ShapedColumn& column : draft.shape.columns) {
     if (column.managed || column.state.nullable) continue;
+    // A delivery leaves columns out that the query does not return: the database fills in its default.
+    if (draft.request.attached && !column.in_stage && column.state.default_sql) continue;
     bool has_nulls = !column.in_stage;
     if (column.in_stage) {
       const auto sums = draft.request.stage.content.columns.find(column.in_stage->name);
@@ -238,7 +241,8 @@ Result<void> judge_history(const Draft& draft) {
 Result<void> Draft::take_shape() {
   WEIR_CHECK(judge_kind(*this));
   if (request.model.is_history()) WEIR_CHECK(judge_history(*this));
-  const bool follows = !target.exists || (request.model.strategy == Strategy::Replace && !is_partitioned());
+  const bool is_replaced = request.model.strategy == Strategy::Replace && !is_partitioned() && !request.attached;
+  const bool follows = !target.exists || is_replaced;
   if (follows) {
     follow_query(*this);
   } else {

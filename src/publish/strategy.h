@@ -47,6 +47,9 @@ struct PrepareRequest {
   std::vector<std::string> private_columns = {};
   /// Names the delta tables: unique per step in the instance.
   std::string prefix;
+  /// A target that is no table of a lake but one of an attached database, which keeps what it has: never dropped, no
+  /// column of it either.
+  std::optional<duck::TableName> attached = {};
 };
 
 /// What publishing a stage does to its target.
