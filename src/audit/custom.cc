@@ -67,7 +67,8 @@ std::optional<Asset> asset_of(const Model& model, const std::vector<std::string>
   }
   if (parts.size() > 2 || !model.target) return std::nullopt;
   Asset asset;
-  asset.place = model.target->place;
+  // Names of a test without ATTACH lead to a lake, also where the model delivers elsewhere.
+  asset.place = model.target->kind == AssetKind::Lake ? model.target->place : model.relation.place;
   asset.schema = parts.size() == 2 ? parts[0] : "main";
   asset.name = parts.back();
   return asset;

@@ -71,7 +71,7 @@ std::optional<Asset> parse_asset(std::string_view uri) {
   if (scheme == "ducklake") return table_asset(AssetKind::Lake, rest);
   if (scheme == "datatable") return table_asset(AssetKind::Datatable, rest);
   if (scheme == "s3") return storage_asset(rest);
-  if ((scheme == "res" || scheme == "volume" || scheme == "dbt") && !rest.empty())
+  if ((scheme == "res" || scheme == "volume" || scheme == "dbt" || scheme == "file") && !rest.empty())
     return Asset{AssetKind::Other, std::string(scheme), {}, std::string(rest)};
   return std::nullopt;
 }

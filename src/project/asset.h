@@ -7,7 +7,8 @@
 
 namespace weir {
 
-/// Other is a thing that weir only names in its graph: res://, volume://, dbt://.
+/// Other is a thing that weir only names in its graph: res://, volume://, dbt://, and file://, which `file` models
+/// write.
 enum class AssetKind { Lake, Datatable, Storage, Other };
 
 /// One asset. Names keep the user's case and compare without it.

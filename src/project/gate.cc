@@ -32,6 +32,18 @@ std::string scheme_of(std::string_view uri) {
   return is_word ? text::lower(scheme) : std::string();
 }
 
+/// True if the path lies in one of the places, in a storage, or where allow_paths lets it.
+bool lies_among(const Config& config, std::vector<std::string> places, const std::string& name) {
+  const auto& allowed = config.allow_paths;
+  if (std::find(allowed.begin(), allowed.end(), "any") != allowed.end()) return true;
+  for (const auto& [storage, place] : config.storages) places.push_back(place);
+  places.insert(places.end(), allowed.begin(), allowed.end());
+  const std::string path = is_remote(name) ? name : normal_path(config, name);
+  return std::any_of(places.begin(), places.end(), [&](const std::string& place) {
+    return !place.empty() && lies_under(path, is_remote(place) ? place : normal_path(config, place));
+  });
+}
+
 // Functions and names of one statement.
 class Reach {
  public:
@@ -142,16 +154,10 @@ class Gate {
 
   // Asked again by DuckDB itself when the model runs (lake/attach.cc), for names that are made at run time.
   bool may_reach(std::string_view name) const {
-    const auto& allowed = config_.allow_paths;
-    if (std::find(allowed.begin(), allowed.end(), "any") != allowed.end() || name.starts_with("s3:///")) return true;
+    if (name.starts_with("s3:///")) return true;
     std::vector<std::string> places{config_.root, config_.temp_folder};
     for (const LakeConfig& lake : config_.lakes) places.push_back(lake.data);
-    for (const auto& [storage, place] : config_.storages) places.push_back(place);
-    places.insert(places.end(), allowed.begin(), allowed.end());
-    const std::string path = is_remote(name) ? std::string(name) : normal_path(config_, before_pattern(name));
-    return std::any_of(places.begin(), places.end(), [&](const std::string& place) {
-      return !place.empty() && lies_under(path, is_remote(place) ? place : normal_path(config_, place));
-    });
+    return lies_among(config_, std::move(places), is_remote(name) ? std::string(name) : before_pattern(name));
   }
 
   void judge_attach(const Statement& statement) {
@@ -216,6 +222,24 @@ Diagnostics judge_private_files(const GatedStatement& gated, const Config& confi
                          gated.path, call.span, "keep data in other files, and name these in a pattern"});
   }
   return found;
+}
+
+std::optional<std::string> refuses_writing(const Config& config, std::string_view path) {
+  const std::string name(path);
+  if (!lies_among(config, {config.root}, name)) return "it lies outside the project";
+  if (is_remote(name)) return std::nullopt;
+  const std::string file = normal_path(config, name);
+  const bool is_own =
+      PrivateFiles(config).hold(name) || file == normal_path(config, "weir.yaml") ||
+      std::any_of(config.lakes.begin(), config.lakes.end(), [&](const LakeConfig& lake) {
+        return !lake.data.empty() && !is_remote(lake.data) && lies_under(file, normal_path(config, lake.data));
+      });
+  if (is_own) return "weir keeps that place for itself";
+  const bool is_source = file.ends_with(".sql") &&
+                         std::any_of(config.models.begin(), config.models.end(),
+                                     [&](const auto& root) { return lies_under(file, normal_path(config, root)); });
+  if (is_source) return "it would be a model";
+  return std::nullopt;
 }
 
 std::vector<TestText> test_texts(const Model& model) {

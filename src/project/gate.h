@@ -2,8 +2,10 @@
 // that views and macros hide nothing; this gate speaks early and at the user's line.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/diagnostic.h"
 #include "project/config.h"
@@ -33,6 +35,10 @@ Diagnostics judge_reach(const GatedStatement& gated);
 /// Judges the files that one statement names by constant texts and patterns.
 /// Errors: W0310 a file that weir keeps for itself.
 Diagnostics judge_private_files(const GatedStatement& gated, const Config& config);
+
+/// Why a `file` model may not write to the path (absolute, relative to the project, or remote), in words; nothing if it
+/// may.
+std::optional<std::string> refuses_writing(const Config& config, std::string_view path);
 
 /// Judges every statement of a model: judge_reach, W0304 an ATTACH that is not allowed, W0309 a file outside the
 /// project, W0310 one of weir's own.

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "calendar/partition.h"
+#include "project/delivery.h"
+#include "project/gate.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
 
@@ -168,6 +170,21 @@ class Rules {
     model_.target = Asset{AssetKind::Datatable, parts.front(), parts.size() == 3 ? parts[1] : "main", parts.back()};
     model_.target_span = target.span;
     known_place(*model_.target);
+    const auto location = std::find_if(config_.databases.begin(), config_.databases.end(), [&](const auto& one) {
+      return text::lower(one.first) == text::lower(model_.target->place);
+    });
+    if (location == config_.databases.end()) return;
+    model_.target->place = location->first;
+    if (location->second.kind == DatabaseLocation::Kind::Sqlite && text::lower(model_.target->schema) != "main")
+      findings_.error(Code::W0166, target.span, "a SQLite database has no schema but `main`",
+                      "write `" + location->first + "." + model_.target->name + "`");
+    if (location->second.kind == DatabaseLocation::Kind::Postgres)
+      for (const std::string* name : {&model_.target->schema, &model_.target->name})
+        if (name->size() > kLongestPostgresName)
+          findings_.error(Code::W6506, target.span,
+                          "`" + *name + "` has " + std::to_string(name->size()) + " bytes; PostgreSQL keeps " +
+                              std::to_string(kLongestPostgresName) + " of a name",
+                          "give it a shorter name");
   }
 
   void file_target() {
@@ -177,6 +194,22 @@ class Rules {
     if (model_.file_format.empty() && !has("format"))
       findings_.error(Code::W0160, given_.place("materialise"), "plane `file` needs `format`",
                       "formats are `parquet`, `csv` and `json`");
+    if (model_.file_path.empty()) return;
+    const Span place = given_.place("path");
+    for (const std::string& name : placeholders_of(model_.file_path))
+      if (!is_placeholder(name))
+        findings_.error(Code::W6512, place, "a path has no placeholder `{" + name + "}`",
+                        "it may hold {date}, {datetime}, {env} and {partition}");
+    const bool by_partition = model_.file_path.find("{partition}") != std::string::npos;
+    if (by_partition && !model_.partitioning)
+      findings_.error(Code::W6512, place, "`{partition}` stands in the path of a model that is not partitioned",
+                      "add `partitioned: daily`, or take the placeholder away");
+    const std::string path = storage_path(config_, model_.file_path).value_or(model_.file_path);
+    if (const auto reason = refuses_writing(config_, path))
+      findings_.error(Code::W6510, place, "the file `" + model_.file_path + "` cannot be written: " + *reason,
+                      "write inside the project, or add the folder to `allow_paths:` in weir.yaml");
+    model_.target = Asset{AssetKind::Other, "file", {}, model_.file_path};
+    model_.target_span = place;
   }
 
   // Strategies.
@@ -296,7 +329,10 @@ class Rules {
   void partitions() {
     if (!model_.partitioning) return;
     const Span place = given_.place("partitioned");
-    if (model_.plane != Plane::Managed && model_.plane != Plane::Manual) {
+    if (model_.plane == Plane::File && model_.file_path.find("{partition}") == std::string::npos)
+      return findings_.error(Code::W6512, place, "every partition would replace the file of the one before",
+                             "let `path` hold {partition}");
+    if (model_.plane != Plane::Managed && model_.plane != Plane::Manual && model_.plane != Plane::File) {
       findings_.error(Code::W0145, place,
                       "`partitioned` needs a table to write by partition, but " +
                           (given_.decided ? shown_plane() + " has none" : "nothing is materialized"),

@@ -54,6 +54,7 @@ class Loader {
     WEIR_CHECK(parse_all());
     sort_out();
     find_duplicates();
+    find_deliveries();
     read_libraries();
     resolve_tests();
     judge_models();
@@ -325,6 +326,38 @@ class Loader {
     }
   }
 
+  // A model of plane `table` or `file` makes no relation of its own; its name leads to what it delivers.
+  void find_deliveries() {
+    for (const Model& model : project_.models) {
+      if ((model.plane != Plane::Table && model.plane != Plane::File) || !model.target) continue;
+      const std::string key = model.relation.key();
+      if (!produced_.insert(key).second) continue;
+      deliveries_.emplace(key, std::make_pair(model.plane, *model.target));
+    }
+  }
+
+  void lead_to_delivery(Asset& asset, const std::string& path, Span span, Diagnostics& found) {
+    const auto delivery = deliveries_.find(asset.key());
+    if (delivery == deliveries_.end()) return;
+    const auto& [plane, target] = delivery->second;
+    if (plane == Plane::File)
+      found.push_back({Code::W6513, Severity::Error,
+                       target.uri() + " is a file: other models cannot read it as a table", path, span,
+                       "read what it is written from, or the file with read_parquet, read_csv or read_json"});
+    else
+      asset = target;
+  }
+
+  /// References by the name of a model that delivers read the delivered table.
+  void lead_to_deliveries(Model& model, Diagnostics& found) {
+    for (Reference& reference : model.references) {
+      const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
+      lead_to_delivery(reference.asset, source.path, reference.span, found);
+    }
+    for (Test& test : model.tests)
+      if (test.reference) lead_to_delivery(*test.reference, model.source->path, test.span, found);
+  }
+
   /// Requires: declared tests hold the paths of their scripts.
   static bool declares(const Model& model, const CustomTest& test) {
     return std::any_of(model.tests.begin(), model.tests.end(), [&test](const Test& declared) {
@@ -391,6 +424,7 @@ class Loader {
     std::vector<Model> good;
     for (Model& model : project_.models) {
       Diagnostics found = resolve_references(model, project_.config, produced_, *cache_.volatile_functions());
+      lead_to_deliveries(model, found);
       if (model.plane != Plane::Manual) {
         for (Diagnostics more : {judge_shape(model), judge_gate(model, project_.config), judge_plane(model, ephemeral)})
           std::move(more.begin(), more.end(), std::back_inserter(found));
@@ -418,6 +452,8 @@ class Loader {
   std::vector<File> files_;
   std::set<std::string> seen_;
   ProducedAssets produced_;
+  /// Key of the name that others know it by -> plane and target of a model that delivers.
+  std::map<std::string, std::pair<Plane, Asset>> deliveries_;
   std::map<std::string, std::string> claims_;
 };
 

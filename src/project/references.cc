@@ -186,7 +186,7 @@ class Resolver {
     if (config_.lakes.empty()) return std::nullopt;
     const std::string& lake = config_.default_lake().name;
     if (parts.size() == 2) return Asset{AssetKind::Lake, lake, parts[0], parts[1]};
-    const std::string schema = model_.target ? model_.target->schema : "main";
+    const std::string& schema = model_.relation.schema;
     Asset near{AssetKind::Lake, lake, schema.empty() ? "main" : schema, parts[0]};
     if (produced_.contains(near.key())) return near;
     return Asset{AssetKind::Lake, lake, "main", parts[0]};

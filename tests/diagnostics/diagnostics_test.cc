@@ -78,10 +78,13 @@ Case read_case(const fs::path& path) {
 
 Config config_of(bool strict) {
   Config config;
+  config.root = "/project";
+  config.models = {"models"};
   config.strict = strict;
   config.lakes.push_back({.name = "main"});
   config.lakes.push_back({.name = "sales"});
   config.databases["crm"] = {};
+  config.databases["server"] = {.kind = DatabaseLocation::Kind::Postgres};
   return config;
 }
 

@@ -12,6 +12,7 @@ namespace weir {
 
 inline Config test_config() {
   Config config;
+  config.root = "/project";
   config.lakes.push_back({.name = "main"});
   config.lakes.push_back({.name = "w"});
   config.databases["crm"] = {};
