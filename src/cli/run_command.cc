@@ -51,6 +51,8 @@ std::string_view word_of(const plan::Step& step) {
       return step.needs_audit ? "audit" : "fresh";
     case plan::Action::Skip:
       return "skip";
+    case plan::Action::Gated:
+      return "gated";
   }
   return "build";
 }

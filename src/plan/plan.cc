@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "io/hash.h"
+#include "project/delivery.h"
 #include "text/lexer.h"
 
 namespace weir::plan {
@@ -59,7 +60,12 @@ std::string changes_key(const Asset& input, const Graph& graph) {
   return producer != nullptr && producer->target ? producer->target->key() : input.key();
 }
 
+bool is_delivery(const Model& model) { return model.plane == Plane::Table || model.plane == Plane::File; }
+
 std::string not_there_yet(const Model& model) {
+  if (is_delivery(model))
+    return fmt::format("the strategy `{}` of plane `{}` is not there yet", name_of(model.strategy),
+                       name_of(model.plane));
   return fmt::format("the plane `{}` is not there yet", name_of(model.plane));
 }
 
@@ -77,8 +83,20 @@ std::vector<std::string> tables_of(const Model& model, const Graph& graph) {
   return tables;
 }
 
+/// True if the model's deliveries leave in the environment.
+bool leaves(const Model& model, const std::string& environment) {
+  return std::find(model.environments.begin(), model.environments.end(), environment) != model.environments.end();
+}
+
+std::string gate_of(const Model& model, const std::string& environment) {
+  std::string listed;
+  for (const std::string& one : model.environments) listed += (listed.empty() ? "" : ", ") + one;
+  return fmt::format("it delivers only in {}, and this is {}", listed, environment);
+}
+
 bool needs_audit(const Step& step, const World& world) {
-  if (step.tests.empty() || !step.model->target) return false;
+  // What was delivered is no longer weir's to judge: its tests stood before the delivery.
+  if (is_delivery(*step.model) || step.tests.empty() || !step.model->target) return false;
   const state::SliceRecord* record = world.slice(step.model->target->key(), step.slice);
   return record != nullptr && record->status == "materialized" &&
          std::none_of(record->inputs.begin(), record->inputs.end(), [&step](const state::InputRecord& input) {
@@ -116,10 +134,13 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
 
     if (const auto tests = options.tests.find(model.path); tests != options.tests.end()) step.tests = tests->second;
     const auto partition = options.partitions.find(model.path);
-    if (model.plane == Plane::Table || model.plane == Plane::File) {
+    if (is_delivery(model) && model.strategy == Strategy::IncrementalByTime) {
       step.action = Action::Skip;
       step.reason = not_there_yet(model);
       step.is_blocking = true;
+    } else if (is_delivery(model) && !leaves(model, options.environment)) {
+      step.action = Action::Gated;
+      step.reason = gate_of(model, options.environment);
     } else if (partition != options.partitions.end() && !partition->second.skipped.empty()) {
       step.action = Action::Skip;
       step.reason = partition->second.skipped;
@@ -142,6 +163,8 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
 }
 
 namespace {
+
+bool is_foreign(const Reference& reference) { return reference.asset.kind == AssetKind::Datatable; }
 
 /// Why one input recorded in the ledger counts as changed, or nothing.
 std::optional<std::string> input_changed(const state::InputRecord& input, const Plan& plan, const World& world) {
@@ -171,6 +194,9 @@ std::optional<std::string> input_changed(const state::InputRecord& input, const 
 }  // namespace
 
 Proof proof_of(const state::SliceRecord& record, const Asset& target, const World& world) {
+  if (target.kind == AssetKind::Other && world.gone.contains(target.key()))
+    return {Proof::Kind::Gone, "its file is gone"};
+  if (target.kind != AssetKind::Lake) return {};
   const auto lake = world.lakes.find(text::lower(target.place));
   if (lake == world.lakes.end()) return {};
   const std::int64_t version = record.snapshot_id.value_or(0);
@@ -188,9 +214,13 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   const Model& model = *step.model;
   if (force) return "asked for with --force";
   if (model.plane == Plane::Manual) return "manual scripts always run";
-  if (model.strategy == Strategy::Append) return "append always runs";
+  // What left once is not sent again unless something changed: nobody could take it back.
+  if (model.strategy == Strategy::Append && !is_delivery(model)) return "append always runs";
+  if (names_time(model.file_path)) return "its path names the time";
   // A view without tests is its definition: new rows below it change nothing about it.
   const bool is_definition_only = model.plane == Plane::View && model.tests.empty();
+  if (!is_definition_only && std::any_of(model.references.begin(), model.references.end(), is_foreign))
+    return "it reads a database, whose changes weir does not see";
   if (model.is_volatile && !is_definition_only) return "its query calls a function whose result may change at any time";
   if (!model.files) return "its query reads a file whose name is not constant";
   const std::string key = model.target->key();

@@ -35,6 +35,9 @@ struct World {
   /// File name or glob as the model writes it -> identity; nothing for one that cannot be told (remote, missing).
   std::map<std::string, std::optional<std::string>> files;
 
+  /// Keys of files that models write and that are not there.
+  std::set<std::string> gone;
+
   const state::SliceRecord* slice(const std::string& asset, const std::string& slice_name) const;
 };
 
@@ -52,11 +55,13 @@ struct Options {
   std::map<std::string, std::map<std::string, std::string>> arguments;
   /// Partitioned models of the selection, by path.
   std::map<std::string, PartitionValue> partitions;
+  std::string environment = "prod";
   /// What the tests of each model say, by path, see test_fingerprints().
   std::map<std::string, std::string> tests;
 };
 
-enum class Action { Build, Fresh, Skip };
+/// Gated: a delivery that does not leave in this environment.
+enum class Action { Build, Fresh, Skip, Gated };
 
 struct Step {
   std::size_t id = 0;

@@ -188,7 +188,9 @@ Diagnostics in_project_words(const Session& session, const Model& model, Diagnos
   return problems;
 }
 
-Result<build::Stage> compute_stage(Session& session, StepWork& work) {
+}  // namespace
+
+Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Holder holder) {
   const Model& model = *work.step->model;
   WEIR_CHECK(open_datatables(session, work));
   WEIR_TRY(duck::Connection connection, session.lakes.connect());
@@ -208,10 +210,12 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
       .query = std::move(rendered.query),
       .target = work.target,
       .lake = session.lake_of(model),
+      .holder = holder,
       .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
       .largest_stage = rendered.largest_stage,
       .without_rows = model.plane == Plane::View && model.tests.empty(),
-      .follows_query = session.options.full_refresh || (model.strategy == Strategy::Replace && !model.partitioning),
+      .follows_query = holder == build::Holder::Lake &&
+                       (session.options.full_refresh || (model.strategy == Strategy::Replace && !model.partitioning)),
       .scratch_folder = session.project.config.temp_folder,
       .samples = session.project.config.samples,
       .private_columns = session.project.config.private_columns};
@@ -221,6 +225,8 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work) {
   if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the stage", done.error()));
   return stage;
 }
+
+namespace {
 
 /// Content of the slice that the ledger proves for the target's current version.
 std::optional<build::Content> recorded_content(const Session& session, const StepWork& work) {
@@ -321,9 +327,19 @@ Result<void> audit_relations(Session& session, StepWork& work, duck::Connection&
   return fail(std::move(found));
 }
 
+}  // namespace
+
 Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean) {
   return audit_relations(session, work, clean, work.effect->slice_image, work.effect->table_image, false);
 }
+
+void note_files(const Session& session, StepWork& work) {
+  for (const std::string& file : work.step->model->files.value_or(std::vector<std::string>{}))
+    if (auto identity = io::file_identity(session.project.config.root, file))
+      work.file_inputs.push_back({"file:" + file, *identity});
+}
+
+namespace {
 
 /// Readers of the run may read the step's after-image from now on.
 void show_image(Session& session, const StepWork& work) {
@@ -345,11 +361,9 @@ void show_image(Session& session, const StepWork& work) {
 Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
   const Model& model = *work.step->model;
   work.target = session.targets.at(model.target->key());
-  for (const std::string& file : model.files.value_or(std::vector<std::string>{}))
-    if (auto identity = io::file_identity(session.project.config.root, file))
-      work.file_inputs.push_back({"file:" + file, *identity});
+  note_files(session, work);
   const auto begin = steady_clock::now();
-  auto stage = compute_stage(session, work);
+  auto stage = compute_stage(session, work, build::Holder::Lake);
   work.report.ms.compute = millis_since(begin);
   failpoint("after_stage");
   if (!stage) return fail(std::move(stage).error());

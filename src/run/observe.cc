@@ -1,8 +1,11 @@
 #include "run/observe.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "io/file_identity.h"
+#include "io/files.h"
+#include "project/delivery.h"
 #include "text/lexer.h"
 
 namespace weir::run {
@@ -57,6 +60,14 @@ Result<plan::World> observe(const Project& project, const Graph& graph, const st
     if (!selected.contains(model.path) || !model.files) continue;
     for (const std::string& file : *model.files)
       if (!world.files.contains(file)) world.files.emplace(file, io::file_identity(project.config.root, file));
+  }
+  for (const Model& model : graph.models()) {
+    const bool has_one_file = model.plane == Plane::File && placeholders_of(model.file_path).empty();
+    if (!has_one_file || !selected.contains(model.path)) continue;
+    const std::string path = storage_path(project.config, model.file_path).value_or(model.file_path);
+    const bool is_local = path.find("://") == std::string::npos;
+    if (is_local && !io::exists((std::filesystem::path(project.config.root) / path).string()))
+      world.gone.insert(model.target->key());
   }
   const auto oldest = oldest_versions(world);
   WEIR_TRY(duck::Connection connection, lakes.connect());

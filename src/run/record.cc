@@ -89,6 +89,12 @@ state::StepRecord step_row(const Session& session, const StepWork& work) {
   return row;
 }
 
+/// The asset under which others know the model's result.
+const Asset& known_as(const Model& model) {
+  const bool is_delivery = model.plane == Plane::Table || model.plane == Plane::File;
+  return is_delivery ? *model.target : model.relation;
+}
+
 std::optional<state::SchemaRecord> schema_of(const Session& session, const StepWork& work) {
   if (!is_done(work.report.status) || work.report.output_schema.empty()) return std::nullopt;
   nlohmann::json columns = nlohmann::json::array();
@@ -97,7 +103,7 @@ std::optional<state::SchemaRecord> schema_of(const Session& session, const StepW
   state::SchemaRecord schema;
   schema.environment = session.options.environment;
   // By the name that readers use: what they count on is bound to it.
-  schema.asset = work.step->model->relation.key();
+  schema.asset = known_as(*work.step->model).key();
   schema.columns_json = columns.dump();
   schema.snapshot_id = work.report.snapshot_id;
   schema.run = session.run;
@@ -128,7 +134,7 @@ bool lost_its_lease(const StepWork& work) {
 void add_tests(const Session& session, const StepWork& work, std::vector<state::TestRecord>& rows) {
   for (const audit::Verdict& verdict : work.report.tests) {
     const nlohmann::json json = to_json(verdict);
-    rows.push_back({session.run, work.report.model, work.step->model->relation.key(), work.report.partition,
+    rows.push_back({session.run, work.report.model, known_as(*work.step->model).key(), work.report.partition,
                     verdict.test, json["status"].get<std::string>(), json["severity"].get<std::string>(),
                     verdict.violating, verdict.sample_json, verdict.ms, state::now_text()});
   }

@@ -152,7 +152,8 @@ class Claimer {
 Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lakes, const plan::Plan& plan) {
   std::map<std::string, std::vector<Asset>> assets;
   for (const plan::Step& step : plan.steps)
-    if (step.action == plan::Action::Build && step.model->plane != Plane::Manual)
+    if (step.action == plan::Action::Build && step.model->plane != Plane::Manual &&
+        step.model->target->kind == AssetKind::Lake)
       assets[lakes.lake(step.model->target->place).name()].push_back(*step.model->target);
   std::map<std::string, lake::TableState> targets;
   WEIR_TRY(duck::Connection connection, lakes.connect());
@@ -247,6 +248,7 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   plan::Options options;
   options.force = request.options.force;
   options.full_refresh = request.options.full_refresh;
+  options.environment = request.options.environment;
   WEIR_TRY(options.arguments,
            check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
   WEIR_TRY(options.partitions, partitions_of(graph, request));

@@ -36,16 +36,37 @@ std::string label_of(const plan::Step& step) {
   return step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
 }
 
+/// True for a step that acts outside of the lakes' commits: it waits until what it reads is committed.
+bool acts_alone(const Model& model) {
+  return model.plane == Plane::Manual || model.plane == Plane::Table || model.plane == Plane::File;
+}
+
+Status status_of(plan::Action action) {
+  switch (action) {
+    case plan::Action::Fresh:
+      return Status::Fresh;
+    case plan::Action::Gated:
+      return Status::Gated;
+    case plan::Action::Build:
+    case plan::Action::Skip:
+      break;
+  }
+  return Status::Skipped;
+}
+
 StepReport first_report(const plan::Step& step) {
   StepReport report;
   report.model = step.model->path;
   if (step.model->target) {
-    report.materialized = step.model->relation.uri();
-    report.lake = step.model->target->place;
+    // A delivery has no relation of its own.
+    const bool is_delivery = step.model->plane == Plane::Table || step.model->plane == Plane::File;
+    report.materialized = is_delivery ? step.model->target->uri() : step.model->relation.uri();
+    if (step.model->target->kind == AssetKind::Lake) report.lake = step.model->target->place;
   }
   report.partition = step.slice;
-  report.strategy = step.model->plane == Plane::Managed ? std::string(name_of(step.model->strategy))
-                                                        : std::string(name_of(step.model->plane));
+  report.strategy = step.model->plane == Plane::Managed || step.model->plane == Plane::Table
+                        ? std::string(name_of(step.model->strategy))
+                        : std::string(name_of(step.model->plane));
   report.reason = step.reason;
   return report;
 }
@@ -64,7 +85,7 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
     }
     slot.phase = Phase::Ended;
     ++ended_;
-    slot.work.report.status = step.action == plan::Action::Fresh ? Status::Fresh : Status::Skipped;
+    slot.work.report.status = status_of(step.action);
     slot.broken = step.is_blocking;
     slot.work.report.is_blocking = step.is_blocking;
   }
@@ -148,7 +169,7 @@ void Scheduler::cancel_waiting() {
 }
 
 Scheduler::Inputs Scheduler::inputs_of_step(const Slot& slot, std::string& blamed) const {
-  const bool is_manual = slot.work.step->model->plane == Plane::Manual;
+  const bool is_alone = acts_alone(*slot.work.step->model);
   Inputs inputs = Inputs::Readable;
   for (const std::size_t id : slot.work.step->reads) {
     const Slot& producer = slots_[id];
@@ -158,7 +179,7 @@ Scheduler::Inputs Scheduler::inputs_of_step(const Slot& slot, std::string& blame
       return Inputs::Broken;
     }
     const bool staged = producer.phase == Phase::Staged || producer.phase == Phase::Publishing;
-    const bool readable = ended || (staged && !is_manual && !audits_after(session_, *producer.work.step->model));
+    const bool readable = ended || (staged && !is_alone && !audits_after(session_, *producer.work.step->model));
     if (!readable) inputs = Inputs::NotYet;
   }
   return inputs;
@@ -292,6 +313,8 @@ void Scheduler::take_step(std::size_t id, duck::Connection& clean) {
   failpoint("before_compute");
   if (slot.work.step->model->plane == Plane::Manual) {
     run_manual(session_, slot.work);
+  } else if (acts_alone(*slot.work.step->model)) {
+    deliver_step(session_, slot.work, clean);
   } else {
     build_step(session_, slot.work, clean);
     failpoint("after_audit");

@@ -57,7 +57,10 @@ struct Session {
   /// Targets of the run's steps as they were when it began; key is Asset::key().
   std::map<std::string, lake::TableState> targets;
 
-  const lake::Lake& lake_of(const Model& model) const { return lakes.lake(model.target->place); }
+  /// The lake of the model's target; the default one for a target that lies in none.
+  const lake::Lake& lake_of(const Model& model) const {
+    return model.target->kind == AssetKind::Lake ? lakes.lake(model.target->place) : lakes.all().front();
+  }
 };
 
 }  // namespace weir::run

@@ -61,6 +61,18 @@ void audit_as_it_is(Session& session, StepWork& work, duck::Connection& clean);
 /// Runs a manual script in an instance of its own, under the locks of the lakes it attaches.
 void run_manual(Session& session, StepWork& work);
 
+/// Delivers what a model of plane `table` or `file` returns: stage, audit and the write in one transaction of the
+/// target, or one file put in place. Everything is over when it returns.
+void deliver_step(Session& session, StepWork& work, duck::Connection& clean);
+
+/// The first part of build_step: setup and query, once, into a stage. Requires: work.target says what the target is
+/// now.
+Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Holder holder);
+/// The model's tests on the images of work.effect.
+Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean);
+/// Identities of the files that the model reads, before it reads them.
+void note_files(const Session& session, StepWork& work);
+
 /// What publish/ needs to know of the step. Requires: it has a stage.
 publish::PrepareRequest prepare_request(Session& session, StepWork& work);
 
