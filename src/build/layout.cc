@@ -210,6 +210,8 @@ void place(const StageRequest& request, const duck::Column& raw, const duck::Col
 Diagnostics judge_columns(const Model& model, const std::vector<duck::Column>& result) {
   Diagnostics errors;
   check_names(model, result, errors);
+  // What another place than a lake holds depends on the place: said when the rows are computed.
+  if (model.plane == Plane::Table || model.plane == Plane::File) return errors;
   for (const duck::Column& column : result)
     if (auto refusal = refused_type(model, column)) errors.push_back(*std::move(refusal));
   return errors;
