@@ -26,6 +26,8 @@ struct Streams {
   int (*serve_editor)(const std::string& folder) = nullptr;
   /// Where the project is looked for; set once the command line is read.
   std::string folder = ".";
+  /// Under `--json`: takes what a command was refused for, as the text of a JSON array.
+  std::string* refused = nullptr;
 };
 
 enum class Kind { Flag, Text, Number, List };

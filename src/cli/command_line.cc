@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/command.h"
@@ -161,7 +162,9 @@ std::string key_of(const Option& option) {
   return name.substr(name.find_first_not_of('-'));
 }
 
-Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
+namespace {
+
+Exit run_words(int argc, const char* const* argv, Streams& streams) {
   CLI::App root("weir turns a folder of SQL files into tables that can be trusted", "weir");
   root.set_help_flag("-h,--help", "Show this help");
   bool version = false;
@@ -203,6 +206,74 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
   }
   streams.out << root.help();
   return argc > 1 ? Exit::Misuse : Exit::Done;
+}
+
+/// Writes to two places.
+class Both : public std::streambuf {
+ public:
+  Both(std::streambuf* one, std::streambuf* other) : one_(one), other_(other) {}
+
+ protected:
+  int overflow(int c) override {
+    if (c == traits_type::eof()) return traits_type::not_eof(c);
+    const char character = traits_type::to_char_type(c);
+    other_->sputc(character);
+    return one_->sputc(character);
+  }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    other_->sputn(text, size);
+    return one_->sputn(text, size);
+  }
+  int sync() override { return one_->pubsync(); }
+
+ private:
+  std::streambuf* one_;
+  std::streambuf* other_;
+};
+
+/// What stands behind `name: ` at the beginning of a line of a message; empty if no line does.
+std::string line_of(const std::string& told, const std::string& name) {
+  std::istringstream lines(told);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(name + ": ")) return line.substr(name.size() + 2);
+  return {};
+}
+
+/// Why a command gave no result, as one object.
+std::string error_object(Exit exit, const std::string& refused, const std::string& told) {
+  nlohmann::ordered_json error{{"exit", static_cast<int>(exit)}};
+  auto diagnostics = nlohmann::ordered_json::parse(refused.empty() ? "[]" : refused);
+  const bool has_words = !diagnostics.empty() && diagnostics[0].contains("message");
+  error["message"] = has_words ? diagnostics[0]["message"].get<std::string>() : line_of(told, "error");
+  if (const std::string hint = line_of(told, "hint"); !has_words && !hint.empty()) error["hint"] = hint;
+  error["diagnostics"] = std::move(diagnostics);
+  return nlohmann::ordered_json{{"error", error}}.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
+  if (std::find(argv + 1, argv + argc, std::string_view("--json")) == argv + argc)
+    return run_words(argc, argv, streams);
+  std::ostringstream results;
+  std::ostringstream told;
+  Both both(streams.err.rdbuf(), told.rdbuf());
+  std::ostream err(&both);
+  std::string refused;
+  Streams inner{.out = results,
+                .err = err,
+                .out_is_terminal = streams.out_is_terminal,
+                .err_is_terminal = streams.err_is_terminal,
+                .color = streams.color,
+                .serve_editor = streams.serve_editor,
+                .folder = streams.folder,
+                .refused = &refused};
+  const Exit exit = run_words(argc, argv, inner);
+  err.flush();
+  // A result says itself what failed; what gave none is told as an object too.
+  const bool has_result = exit == Exit::Done || !results.view().empty();
+  streams.out << (has_result ? results.str() : error_object(exit, refused, told.str()) + "\n");
+  return exit;
 }
 
 }  // namespace weir::cli

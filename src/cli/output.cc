@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "io/files.h"
 #include "project/project.h"
@@ -156,6 +157,14 @@ void print(const Diagnostics& diagnostics, const Project* project, Streams& stre
 
 Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed) {
   print(diagnostics, project, streams, typed);
+  if (streams.refused != nullptr) {
+    const auto source = [project](std::string_view path) -> std::optional<std::string_view> {
+      const Source* found = project == nullptr ? nullptr : project->source(path);
+      return found == nullptr ? std::nullopt : std::optional<std::string_view>(found->text);
+    };
+    *streams.refused =
+        text::render_json(diagnostics, source).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
   Exit exit = Exit::Failed;
   for (const Diagnostic& found : diagnostics) {
     const std::string_view code = name_of(found.code);
