@@ -2,6 +2,8 @@
 // there is asked again alone, so that its neighbours keep their verdicts.
 #include "audit/audit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,7 +17,10 @@
 #include "duck/veil.h"
 #include "lake/lakes.h"
 #include "parse/readers.h"
+#include "project/custom_test.h"
 #include "project/gate.h"
+#include "project/macro_place.h"
+#include "text/line_index.h"
 
 namespace weir::audit {
 namespace {
@@ -195,20 +200,12 @@ class Audit {
     count(running, clean_, Sql("SELECT count(*) FROM {} AS \"_weir_o\"", orphans(running)));
   }
 
-  /// Finds, or parses for an inline query, what the test asks.
-  Result<CustomQuery> custom_query(const Test& test, duck::Connection& connection) {
-    if (test.kind == TestKind::Custom) {
-      if (const auto* found = find_custom_test(request_.custom_tests, test.text); found != nullptr)
-        return splice_custom_test(*found, test, request_);
-      return fail(Diagnostic{.code = Code::W0218,
-                             .message = "there is no custom test `" + test.text + "`",
-                             .hint = "weir init --data-test makes one"});
-    }
-    CustomTest inline_test{.path = test.name,
-                           .source = std::make_shared<Source>(Source{.path = test.name, .text = test.text, .hash = {}}),
-                           .script = {}};
-    WEIR_TRY(inline_test.script, parse::parse_script(connection, inline_test.source->text, test.name));
-    return splice_custom_test(inline_test, test, request_);
+  Result<CustomQuery> custom_query(const Test& test) const {
+    if (const TestQuery* query = query_of_test(request_.model, test); query != nullptr)
+      return splice_test_query(*query, request_);
+    return fail(Diagnostic{.code = Code::W0218,
+                           .message = "there is no custom test `" + test.text + "`",
+                           .hint = "weir init --data-test makes one"});
   }
 
   /// The same gate as for models, on the tree and on the bound plan.
@@ -224,17 +221,19 @@ class Audit {
   void query(Running& running) {
     auto connection = connect_();
     if (!connection) return set_error(running, connection.error().front().message);
-    const auto custom = custom_query(running.test, *connection);
+    const auto custom = custom_query(running.test);
     if (!custom)
       return set_refused(running, custom.error().front().message +
                                       (custom.error().front().hint.empty() ? "" : "; " + custom.error().front().hint));
+    MacroPlaces macros(longest_of(*custom));
     if (custom->needs_setup)
-      for (const auto& statement : request_.setup)
-        if (const auto done = connection->execute(statement); !done) return engine_error(running, done.error());
+      for (const parse::Spliced& statement : request_.setup)
+        if (const auto done = connection->execute(macros.apart(statement)); !done)
+          return placed_error(running, done.error(), *custom, macros, 0);
     if (auto passed = pass(*connection, *custom); !passed) return set_refused(running, passed.error().front().message);
     Sql rows("(\n{}\n)", custom->query.sql());
     if (const auto bound = connection->describe(Sql("SELECT count(*) FROM {} AS \"_weir_t\"", rows)); !bound) {
-      placed_error(running, bound.error(), *custom);
+      placed_error(running, bound.error(), *custom, macros, kBefore);
       running.verdict.is_refused = true;
       return;
     }
@@ -249,7 +248,7 @@ class Audit {
     }
     if (!count_rows(running, *connection, relation_of(running.test, request_))) return;
     const auto answer = connection->query(Sql("SELECT count(*) FROM {} AS \"_weir_t\"", rows));
-    if (!answer) return placed_error(running, answer.error(), *custom);
+    if (!answer) return placed_error(running, answer.error(), *custom, macros, kBefore);
     decide(running, answer->integer(0, 0));
     if (!wants_sample(running)) return;
     const auto columns = connection->describe(Sql("SELECT * FROM {} AS \"_weir_t\"", rows));
@@ -257,15 +256,41 @@ class Audit {
     running.verdict.sample_json = sample_rows(*connection, rows, *columns, request_);
   }
 
-  /// Names the line of the test's own file where the engine knows it.
-  void placed_error(Running& running, const duck::Failure& failure, const CustomQuery& custom) {
-    constexpr std::uint32_t kBefore = sizeof("SELECT count(*) FROM (\n") - 1;
+  static constexpr std::size_t kBefore = sizeof("SELECT count(*) FROM (\n") - 1;
+
+  std::size_t longest_of(const CustomQuery& custom) const {
+    std::size_t longest = custom.query.text().size() + running_.size();
+    for (const parse::Spliced& one : request_.setup) longest = std::max(longest, one.text().size());
+    return longest;
+  }
+
+  /// Names the file and line of the test's own text, or of a macro's, where the engine knows it. `before`: bytes of
+  /// ours before the test's query.
+  void placed_error(Running& running, const duck::Failure& failure, const CustomQuery& custom,
+                    const MacroPlaces& macros, std::size_t before) {
     engine_error(running, failure);
-    if (!failure.position || *failure.position < kBefore || !running.test.where.empty()) return;
-    const auto place = custom.query.source_of(*failure.position - kBefore);
-    if (!place) return;
-    const auto line = std::count(custom.source->text.begin(), custom.source->text.begin() + place->begin, '\n') + 1;
-    running.verdict.error = custom.source->path + ":" + std::to_string(line) + ": " + running.verdict.error;
+    if (!failure.position) return;
+    const auto name = [&](const std::string& path, const std::string& text, Span place) {
+      running.verdict.error =
+          fmt::format("{}:{}: {}", path, text::LineIndex(text).position(place.begin).line, running.verdict.error);
+    };
+    const Model& model = request_.model;
+    if (const auto place = macros.find(*failure.position);
+        place && *failure.position >= before + custom.query.text().size()) {
+      const auto span = place->macro->source_of(place->byte);
+      const std::string& path = place->macro->path();
+      const auto library = std::find_if(model.macros.begin(), model.macros.end(),
+                                        [&path](const MacroDefinition& one) { return one.source->path == path; });
+      const Source& source = library == model.macros.end() ? *model.source : *library->source;
+      if (span) name(source.path, source.text, *span);
+      return;
+    }
+    if (*failure.position < before || !running.test.where.empty()) return;
+    const auto span = custom.query.source_of(static_cast<std::uint32_t>(*failure.position - before));
+    if (!span) return;
+    const TestQuery& query = *query_of_test(model, running.test);
+    const std::string& text = query.is_in_header ? model.source->text : custom.source->text;
+    name(custom.source->path, text, place_in_file(model, query, *span));
   }
 
   bool wants_sample(const Running& running) const {

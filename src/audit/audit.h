@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "duck/database.h"
 #include "lake/lakes.h"
+#include "parse/splice.h"
 #include "project/project.h"
 
 namespace weir::audit {
@@ -37,14 +38,13 @@ struct AuditRequest {
   duck::Sql table;
   /// Columns of both; the partition column is left out of samples.
   std::vector<lake::ColumnState> columns;
-  /// Partition value for tokens in custom tests; "" if unpartitioned.
+  /// Partition value for tokens in queries of tests; "" if unpartitioned.
   std::string partition;
-  const std::vector<CustomTest>& custom_tests;
   /// Where an asset is to be read (a stage, an after-image, the lake).
   std::function<Result<duck::Sql>(const Asset&)> resolve;
   /// Setup of the model for custom tests that use its aliases and temporary objects: run on the audit's connection
   /// first, if any custom test needs it.
-  std::vector<duck::Sql> setup;
+  std::vector<parse::Spliced> setup;
   bool samples = true;
   std::vector<std::string> private_columns;
   /// Somebody asked to stop: what failed since then is the interrupt's doing, whatever it was said about.

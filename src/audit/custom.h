@@ -12,18 +12,11 @@ struct CustomQuery {
   std::shared_ptr<const Source> source;
   /// What the parser saw, with places in `source`.
   parse::Statement statement;
-  /// It uses temporary objects of the model, so the model's setup runs first.
+  /// It uses temporary objects or macros of the model, so the model's setup runs first.
   bool needs_setup = false;
 };
 
-/// Judges the contract: one SELECT, nothing before it, over `_wm_target.<table>` of a table that the model writes.
-/// Each breach is an error (W5001) that names it and ends with an example over the model's real table.
-Diagnostics check_custom_test(const CustomTest& test, const Model& model);
-
-/// Nothing if no file of the project has this path (with or without its extension, with or without its root).
-const CustomTest* find_custom_test(const std::vector<CustomTest>& tests, const std::string& path);
-
-/// Splices a custom test for one slice. Errors: its contract; an asset that cannot be resolved.
-Result<CustomQuery> splice_custom_test(const CustomTest& test, const Test& declared, const AuditRequest& request);
+/// Splices the query of a test for one slice. Errors: an asset that cannot be resolved.
+Result<CustomQuery> splice_test_query(const TestQuery& query, const AuditRequest& request);
 
 }  // namespace weir::audit

@@ -11,9 +11,9 @@
 #include "bind/diagnosis.h"
 #include "bind/known_assets.h"
 #include "bind/lineage.h"
-#include "bind/macro_binding.h"
 #include "bind/model_binding.h"
 #include "bind/test_binding.h"
+#include "bind/test_query_binding.h"
 #include "io/hash.h"
 #include "project/contract.h"
 #include "text/render.h"
@@ -31,14 +31,6 @@ Failed engine_failed(const duck::Failure& failure) {
     return fail(Diagnostic{.code = Code::W7010, .message = "checking was interrupted"});
   return fail(
       Diagnostic{.code = Code::W2106, .message = "DuckDB failed while checking: " + first_line(failure.message)});
-}
-
-/// A script that changes the instance itself when its setup runs.
-bool attaches(const Model& model) {
-  return std::any_of(model.script.statements.begin(), model.script.statements.end(), [](const parse::Statement& one) {
-    return one.kind == parse::StatementKind::Attach && !one.attach_uri.starts_with("ducklake") &&
-           !one.attach_uri.starts_with("datatable");
-  });
 }
 
 }  // namespace
@@ -95,6 +87,7 @@ class Walk {
   Result<void> ask_alone(ModelBinding& binding);
   Result<void> explain(ModelBinding& binding);
   void check_output(ModelBinding& binding);
+  Result<void> bind_tests(ModelBinding& binding);
   Result<void> finish(ModelBinding& binding, bool is_recalled);
   void settle(ModelBinding& binding);
 
@@ -167,16 +160,7 @@ void Walk::gather_references(ModelBinding& binding, std::string& blame) {
     if (std::any_of(binding.inputs.begin(), binding.inputs.end(), [&](const Input& one) { return one.key == name; }))
       continue;
     const Model* producer = known_.graph().producer(reference.asset);
-    SharedColumns columns = known_.columns(reference.asset);
-    if (columns == nullptr) {
-      const KnownSchema* source = known_.source(reference.asset);
-      const bool is_own = producer == &model;
-      if (source == nullptr && (is_own || producer == nullptr)) source = known_.captured(reference.asset);
-      if (source != nullptr) {
-        columns = std::make_shared<Columns>(source->columns);
-        if (!is_own) known_.set(name, columns);
-      }
-    }
+    SharedColumns columns = known_.columns_to_read(reference.asset, producer == &model);
     if (columns == nullptr) {
       if (blame.empty()) blame = producer != nullptr ? producer->path : reference.asset.uri();
       if (producer == nullptr) {
@@ -260,6 +244,16 @@ std::string Walk::key_of(const ModelBinding& binding) const {
     if (test.reference)
       if (const SharedColumns columns = known_.columns(*test.reference); columns != nullptr)
         text += test.reference->key() + shape_of(*columns);
+  for (const TestQuery& query : model.test_queries) {
+    text += query.source->path + io::xxh3_hex(query.source->text);
+    for (const Reference& reference : query.references) {
+      text += reference.asset.key();
+      if (const SharedColumns columns = known_.columns(reference.asset); columns != nullptr)
+        text += shape_of(*columns);
+      else if (const KnownSchema* source = known_.source(reference.asset); source != nullptr)
+        text += shape_of(source->columns);
+    }
+  }
   for (const DeclaredLineage& line : model.lineage)
     for (const auto& [asset, column] : line.sources)
       if (const SharedColumns columns = known_.columns(asset); columns != nullptr)
@@ -360,7 +354,6 @@ Result<void> Walk::explain(ModelBinding& binding) {
   binding.is_fleeting = true;
   auto connection = connection_for(*body_.engine, binding);
   if (!connection) return engine_failed(connection.error());
-  if (blame_macro(*connection, binding)) return {};
   if (auto done = diagnose(*connection, binding, known_); !done) return engine_failed(done.error());
   return {};
 }
@@ -375,11 +368,23 @@ void Walk::check_output(ModelBinding& binding) {
     for (Diagnostic& one : kept.error()) binding.found.push_back(std::move(one));
 }
 
+/// Queries of its tests, over the table that it makes.
+Result<void> Walk::bind_tests(ModelBinding& binding) {
+  std::unique_ptr<StandIns> own;
+  const auto engine = [&](bool is_own) -> Result<StandIns*> {
+    if (!is_own) return body_.stand_ins();
+    WEIR_TRY(own, StandIns::open(body_.config.get()));
+    return own.get();
+  };
+  return bind_test_queries(binding, known_, engine);
+}
+
 Result<void> Walk::finish(ModelBinding& binding, bool is_recalled) {
   if (!is_recalled && binding.bound.state == BoundModel::State::Bound) {
     if (auto done = bind_declarations(binding, known_, [this] { return body_.connection(); }); !done)
       return engine_failed(done.error());
     check_output(binding);
+    WEIR_CHECK(bind_tests(binding));
     if (!binding.is_fleeting) body_.cache.put(binding.key, {binding.bound, binding.found});
     if (!body_.options.lineage) {
       for (BoundColumn& column : binding.bound.columns) column.from = {};

@@ -70,6 +70,8 @@ struct BoundModel {
   /// Bound: where the columns come from is known in full. False where the engine gives no plan, or one with an operator
   /// that is not known: names and types are all there is then.
   bool is_traced = true;
+  /// Tests whose queries could not be looked at, each with what is to blame as above.
+  std::vector<std::pair<std::string, std::string>> blocked_tests;
   /// Opaque: why the columns cannot be known before it runs.
   std::string opaque_because;
 };

@@ -8,7 +8,11 @@
 
 #include <algorithm>
 
+#include "bind/breach.h"
 #include "bind/query_place.h"
+#include "project/custom_test.h"
+#include "project/macro_place.h"
+#include "project/macros.h"
 #include "project/piece.h"
 #include "text/line_index.h"
 #include "text/suggest.h"
@@ -20,13 +24,34 @@ using parse::StatementKind;
 
 constexpr int kMostFaults = 20;
 constexpr std::size_t kMostQualifiers = 60;
-constexpr std::size_t kNamesInHint = 8;
+
+/// A text of the user's that a fault may lie in: the statement itself, or a macro that it calls.
+struct Unit {
+  std::string path;
+  /// Of its patches in Places.
+  std::string key;
+  const Source* source;
+  StatementPlaces text;
+};
 
 struct Attempt {
   std::optional<Refusal> refusal;
-  /// Where the refusal lies in the user's file.
+  /// Where the refusal lies, and in which text.
   std::optional<Span> place;
+  const Unit* unit = nullptr;
 };
+
+const parse::Statement& refused_statement_of(const ModelBinding& binding) {
+  return binding.test != nullptr ? binding.test->statement
+                                 : binding.model->script.statements[binding.refused_statement];
+}
+
+Unit unit_of(const ModelBinding& binding) {
+  const Source& source = binding.test != nullptr ? *binding.test->source : *binding.model->source;
+  const bool is_model = binding.test == nullptr || binding.test->is_in_header;
+  return {source.path, is_model ? "" : source.path, &source,
+          StatementPlaces(source.text, refused_statement_of(binding).span)};
+}
 
 class Diagnosis {
  public:
@@ -35,19 +60,25 @@ class Diagnosis {
         binding_(binding),
         known_(known),
         model_(*binding.model),
-        statement_(model_.script.statements[binding.refused_statement]),
-        text_(model_.source->text, statement_.span),
+        statement_(refused_statement_of(binding)),
+        main_(unit_of(binding)),
+        unit_(&main_),
         places_(binding.places) {}
 
   duck::Outcome<void> run() {
     // An ORDER BY over something put out of the way is no fault.
     if (auto done = connection_.execute("SET order_by_non_integer_literal = true"); !done)
       return tl::unexpected(done.error());
-    Attempt now = {binding_.refusal, place_in(current_text(), binding_.refusal)};
+    const std::size_t before = binding_.found.size();
+    Attempt now = {binding_.refusal, place_in(text_with(places_), binding_.refusal), &main_};
+    // With macros a place may lie in one of them, which only those tell that are made apart.
+    if (has_macros() && (can_rebind() || binding_.is_macro_refused)) now = attempt(places_);
     for (int fault = 0; fault < kMostFaults && now.refusal; ++fault) {
+      if (failure_) return tl::unexpected(*failure_);
+      unit_ = now.unit;
       if (now.place && is_patched(now.place->begin)) break;
-      if (!can_rebind()) {
-        report(Code::W2106, now.place.value_or(text_.start()), first_line(now.refusal->message), {});
+      if (!can_rebind() && !binding_.is_macro_refused) {
+        report(Code::W2106, now.place.value_or(text().start()), first_line(now.refusal->message), {});
         break;
       }
       const bool goes_on = explain(now);
@@ -56,7 +87,9 @@ class Diagnosis {
       now = attempt(places_);
       if (failure_) return tl::unexpected(*failure_);
     }
-    if (binding_.found.empty()) report(Code::W2106, text_.start(), first_line(binding_.refusal->message), {});
+    unit_ = &main_;
+    if (binding_.found.size() == before) report(Code::W2106, text().start(), first_line(binding_.refusal->message), {});
+    name_caller(before);
     return {};
   }
 
@@ -67,13 +100,81 @@ class Diagnosis {
                        [](const parse::Statement& one) { return one.kind == StatementKind::CreateTempMacro; });
   }
 
+  const StatementPlaces& text() const { return unit_->text; }
+
+  /// Who calls what is wrong in a library.
+  void name_caller(std::size_t from) {
+    for (std::size_t i = from; i < binding_.found.size(); ++i) {
+      Diagnostic& one = binding_.found[i];
+      const bool is_library =
+          std::any_of(model_.macros.begin(), model_.macros.end(),
+                      [&one](const MacroDefinition& macro) { return macro.source->path == one.path; });
+      if (!is_library) continue;
+      one.hint += (one.hint.empty() ? "" : "; ") + fmt::format("the model {} calls it", model_.path);
+    }
+  }
+
   bool can_rebind() const {
     return statement_.kind == StatementKind::Result ||
            (!statement_.query.empty() &&
             (statement_.kind == StatementKind::CreateTempTable || statement_.kind == StatementKind::CreateTempView));
   }
 
-  parse::Spliced current_text() const { return text_for_binding(model_, binding_.refused_statement, places_); }
+  parse::Spliced text_with(const Places& places) const {
+    return binding_.test != nullptr ? test_for_binding(model_, *binding_.test, places)
+                                    : text_for_binding(model_, binding_.refused_statement, places);
+  }
+
+  /// Makes the macros that the statement may call, so that their places are told apart. The engine may refuse one: it
+  /// looks up the tables of its body.
+  std::optional<duck::Failure> make_macros(const Places& places, MacroPlaces& macros) {
+    const SetupFor purpose = binding_.test != nullptr ? SetupFor::Tests : SetupFor::Result;
+    std::vector<parse::Spliced> made;
+    for (std::size_t i = 0; i <= binding_.refused_statement; ++i) {
+      for (SetupStatement& one : macros_for_binding(model_, i, places, purpose)) made.push_back(std::move(one.sql));
+      if ((i < binding_.refused_statement || binding_.is_macro_refused) &&
+          model_.script.statements[i].kind == StatementKind::CreateTempMacro)
+        made.push_back(text_for_binding(model_, i, places));
+    }
+    for (const parse::Spliced& one : made) {
+      if (!read_macro_head(one.text(), {0, static_cast<std::uint32_t>(one.text().size())})) continue;
+      if (auto done = connection_.execute(macros.apart(one, true)); !done) {
+        if (done.error().type == duck::FailureType::Interrupt) failure_ = done.error();
+        return done.error();
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Places what lies in a macro. False if it does not.
+  bool place_in_macro(const MacroPlaces& macros, std::uint32_t position, Attempt& tried) {
+    const auto place = macros.find(position);
+    if (!place) return false;
+    if (const Unit* unit = unit_of_macro(*place->macro); unit != nullptr) {
+      tried.unit = unit;
+      tried.place = place->macro->source_of(place->byte);
+    }
+    return true;
+  }
+
+  /// The text that a macro was made from.
+  const Unit* unit_of_macro(const parse::Spliced& macro) {
+    const auto begin = macro.source_of(0);
+    if (!begin) return nullptr;
+    auto& known = macro_units_[{macro.path(), begin->begin}];
+    if (known != nullptr) return known.get();
+    const auto add = [&](const Source& source, Span statement, const std::string& key) {
+      known = std::make_unique<Unit>(Unit{source.path, key, &source, StatementPlaces(source.text, statement)});
+    };
+    for (const MacroDefinition& one : model_.macros)
+      if (one.source->path == macro.path() && one.statement.span.begin <= begin->begin &&
+          begin->begin < one.statement.span.end)
+        add(*one.source, one.statement.span, one.source->path);
+    for (const parse::Statement& one : model_.script.statements)
+      if (macro.path().empty() && one.span.begin <= begin->begin && begin->begin < one.span.end)
+        add(*model_.source, one.span, "");
+    return known.get();
+  }
 
   static std::optional<Span> place_in(const parse::Spliced& sql, const std::optional<Refusal>& refusal) {
     if (!refusal || !refusal->position) return std::nullopt;
@@ -81,17 +182,30 @@ class Diagnosis {
   }
 
   Attempt attempt(const Places& places) {
-    const parse::Spliced sql = text_for_binding(model_, binding_.refused_statement, places);
+    const parse::Spliced sql = text_with(places);
+    MacroPlaces macros(std::max(sql.text().size(), model_.source->text.size()));
+    if (const auto refused = has_macros() ? make_macros(places, macros) : std::nullopt; refused) {
+      Attempt tried{Refusal{.type = refused->type, .message = refused->message}, std::nullopt, &main_};
+      if (refused->position) place_in_macro(macros, *refused->position, tried);
+      return tried;
+    }
+    if (!can_rebind()) return {{}, {}, &main_};
     const std::uint32_t offset = query_offset(sql, statement_);
-    auto answers = bind_queries(connection_, {sql.text().substr(offset)});
+    const std::string query = sql.text().substr(offset);
+    auto answers = bind_queries(connection_, {query});
     if (!answers) {
       failure_ = answers.error();
-      return {};
+      return {{}, {}, &main_};
     }
-    Attempt tried{std::move(answers->front().refusal), std::nullopt};
-    if (tried.refusal && tried.refusal->is_unsupported) tried.refusal.reset();
-    if (tried.refusal && tried.refusal->position) *tried.refusal->position += offset;
-    tried.place = place_in(sql, tried.refusal);
+    Attempt tried{std::move(answers->front().refusal), std::nullopt, &main_};
+    if (!tried.refusal) return tried;
+    Refusal& refusal = *tried.refusal;
+    if (refusal.is_unsupported) return {{}, {}, &main_};
+    if (refusal.position && *refusal.position >= query.size() &&
+        place_in_macro(macros, *refusal.position_in_sent, tried))
+      return tried;
+    if (refusal.position) *refusal.position += offset;
+    tried.place = place_in(sql, refusal);
     return tried;
   }
 
@@ -100,31 +214,41 @@ class Diagnosis {
     if (!after.refusal) return true;
     if (after.refusal->type == duck::FailureType::Parser) return false;
     if (!before.place || !after.place) return before.refusal->message != after.refusal->message;
-    return before.place->begin != after.place->begin || before.refusal->subtype != after.refusal->subtype ||
-           before.refusal->name != after.refusal->name;
+    return before.unit != after.unit || before.place->begin != after.place->begin ||
+           before.refusal->subtype != after.refusal->subtype || before.refusal->name != after.refusal->name;
   }
 
   bool is_patched(std::uint32_t byte) const {
-    return std::any_of(places_.patches.begin(), places_.patches.end(), [byte](const parse::Replacement& patch) {
+    const auto own = places_.patches.find(unit_->key);
+    if (own == places_.patches.end()) return false;
+    return std::any_of(own->second.begin(), own->second.end(), [byte](const parse::Replacement& patch) {
       return patch.span.begin <= byte && byte < patch.span.end;
     });
   }
 
   Diagnostic& report(Code code, Span span, std::string message, std::string hint) {
-    binding_.found.push_back({code, Severity::Error, std::move(message), model_.source->path, span, std::move(hint)});
+    binding_.found.push_back({code, Severity::Error, std::move(message), unit_->path, shown(span), std::move(hint)});
     return binding_.found.back();
   }
 
-  void put_away(Span span) { places_.patches.push_back({span, "NULL"}); }
+  /// A place of the text at hand as one of its file.
+  Span shown(Span span) const {
+    return binding_.test != nullptr && unit_ == &main_ ? place_in_file(model_, *binding_.test, span) : span;
+  }
+
+  void put_away(Span span) { patch(places_, span, "NULL"); }
+  void patch(Places& places, Span span, std::string text) const {
+    places.patches[unit_->key].push_back({span, std::move(text)});
+  }
 
   /// Says what is wrong and puts it out of the way. False if nothing further can be looked at.
   bool explain(const Attempt& now) {
     const Refusal& refusal = *now.refusal;
-    auto named = now.place ? text_.name_at(now.place->begin) : std::nullopt;
-    // DuckDB counts the place of a fault within a macro's body from the statement that made the macro.
+    auto named = now.place ? text().name_at(now.place->begin) : std::nullopt;
+    // The engine knows no place within the macro.
     const bool is_elsewhere = !refusal.name.empty() && (!named || !text::same_word(named->parts.back(), refusal.name));
-    if (is_elsewhere && has_macros()) {
-      report(refusal.subtype == "COLUMN_NOT_FOUND" ? Code::W2101 : Code::W2106, text_.start(),
+    if (is_elsewhere && has_macros() && unit_ == &main_) {
+      report(refusal.subtype == "COLUMN_NOT_FOUND" ? Code::W2101 : Code::W2106, text().start(),
              "within a macro: " + first_line(refusal.message), {});
       return false;
     }
@@ -132,23 +256,23 @@ class Diagnosis {
     if (refusal.subtype == "NO_MATCHING_FUNCTION") return explain_types(refusal, now, named);
     if (!now.place) return explain_unplaced(now);
     if (named && !named->is_call) return explain_name(now, *named);
-    const auto token = text_.token_at(now.place->begin);
+    const auto token = text().token_at(now.place->begin);
     const bool is_operator = token && token->kind == text::TokenKind::Operator;
     report(is_operator ? Code::W2103 : Code::W2106, token ? token->span : *now.place, first_line(refusal.message), {});
     return false;
   }
 
   bool explain_entry(const Refusal& refusal, const Attempt& now, const std::optional<NamedPlace>& named) {
-    const Span span = named ? named->span : now.place.value_or(text_.start());
+    const Span span = named ? named->span : now.place.value_or(text().start());
     const auto near = text::nearest(refusal.name, refusal.candidates);
     const std::vector<std::string> likely = near ? std::vector{*near} : std::vector<std::string>();
     if (refusal.entry.find("Function") == std::string::npos) {
       suggest(report(Code::W2107, span, first_line(refusal.message), {}), refusal.name, likely,
-              named ? named->last : span);
+              shown(named ? named->last : span));
       return false;
     }
     suggest(report(Code::W2104, span, fmt::format("there is no function `{}`", refusal.name), {}), refusal.name, likely,
-            named ? named->last : span);
+            shown(named ? named->last : span));
     if (!named || !named->is_call) return false;
     put_away(named->call);
     return true;
@@ -158,9 +282,9 @@ class Diagnosis {
     std::string forms;
     for (std::size_t i = 0; i < refusal.candidates.size() && i < 3; ++i)
       forms += (i == 0 ? "" : ", ") + refusal.candidates[i];
-    Span span = named ? named->span : now.place.value_or(text_.start());
+    Span span = named ? named->span : now.place.value_or(text().start());
     if (!named && now.place)
-      if (const auto token = text_.token_at(now.place->begin)) span = token->span;
+      if (const auto token = text().token_at(now.place->begin)) span = token->span;
     report(Code::W2103, span, first_line(refusal.message),
            forms.empty() ? "cast the argument" : "cast the argument; DuckDB knows " + forms);
     if (!named || !named->is_call) return false;
@@ -181,7 +305,8 @@ class Diagnosis {
       unknown_.push_back(name);
       std::string message = now.refusal->subtype.empty() ? first_line(now.refusal->message)
                                                          : fmt::format("there is no column `{}` here", name);
-      suggest(report(Code::W2101, named.span, std::move(message), {}), name, columns_here(*now.refusal), named.last);
+      suggest(report(Code::W2101, named.span, std::move(message), {}), name, columns_here(*now.refusal),
+              shown(named.last));
     } else {
       report(Code::W2106, named.span, first_line(now.refusal->message), {});
     }
@@ -211,6 +336,9 @@ class Diagnosis {
   // --- columns that an input lacks ---
 
   const Reference* reference_of(const Input& input) const {
+    if (binding_.test != nullptr)
+      for (const Reference& reference : binding_.test->references)
+        if (reference.asset.key() == input.key) return &reference;
     for (const Reference& reference : model_.references)
       if (reference.asset.key() == input.key) return &reference;
     return nullptr;
@@ -304,13 +432,19 @@ class Diagnosis {
     for (const std::size_t one : fitting)
       for (const duck::Column& column : *binding_.inputs[one].columns) names.push_back(column.name);
     const Reference* reference = reference_of(input);
-    if (reference == nullptr) {
-      suggest(report(Code::W2101, named.span, fmt::format("{} has no column `{}`", input.uri, name), {}), name, names,
-              named.last);
+    if (input.key == kTarget) {
+      suggest(
+          report(Code::W2130, named.span, fmt::format("the model {} returns no column `{}`", model_.path, name), {}),
+          name, names, shown(named.last));
       return;
     }
-    Diagnostic breach{.code = Code::W2110, .path = model_.source->path, .span = named.span};
-    suggest(breach, name, names, named.last);
+    if (reference == nullptr) {
+      suggest(report(Code::W2101, named.span, fmt::format("{} has no column `{}`", input.uri, name), {}), name, names,
+              shown(named.last));
+      return;
+    }
+    Diagnostic breach{.code = Code::W2110, .path = unit_->path, .span = shown(named.span)};
+    suggest(breach, name, names, shown(named.last));
     const Model* producer = known_.graph().producer(reference->asset);
     if (captured != nullptr && producer != nullptr) {
       breach.message =
@@ -333,13 +467,15 @@ class Diagnosis {
 
   /// The same where the cause is: at the query that drops the column.
   void warn_producer(const Model& producer, const Asset& asset, const std::string& name, Span read) {
-    const text::LineIndex lines(model_.source->text);
-    Diagnostic warning{.code = Code::W2115,
-                       .message = fmt::format("this edit removes `{}`, which {} line {} reads", name, model_.path,
-                                              lines.position(read.begin).line),
-                       .path = producer.source->path,
-                       .span = StatementPlaces(producer.source->text, producer.result().span).start(),
-                       .hint = "keep the column, or change its readers first"};
+    const bool is_in_model = unit_->path == model_.source->path;
+    const text::LineIndex lines(is_in_model ? model_.source->text : unit_->source->text);
+    Diagnostic warning{
+        .code = Code::W2115,
+        .message = fmt::format("this edit removes `{}`, which {} line {} reads", name,
+                               is_in_model ? model_.path : unit_->path, lines.position(shown(read).begin).line),
+        .path = producer.source->path,
+        .span = StatementPlaces(producer.source->text, producer.result().span).start(),
+        .hint = "keep the column, or change its readers first"};
     report_breach(binding_, known_, asset, std::move(warning));
   }
 
@@ -348,13 +484,12 @@ class Diagnosis {
   bool is_ambiguous(const Attempt& now, const NamedPlace& named) {
     if (named.parts.size() != 1) return false;
     std::vector<std::string> qualifiers;
-    std::vector<std::string> names = text_.names();
+    std::vector<std::string> names = text().names();
     if (names.size() > kMostQualifiers) names.resize(kMostQualifiers);
     std::optional<Places> first;
     for (const std::string& name : names) {
       Places places = places_;
-      places.patches.push_back(
-          {named.span, duck::quote_identifier(name) + "." + duck::quote_identifier(named.parts.front())});
+      patch(places, named.span, duck::quote_identifier(name) + "." + duck::quote_identifier(named.parts.front()));
       const Attempt tried = attempt(places);
       if (failure_) return false;
       // A refusal without a place is about the qualifier itself: a column that has no fields.
@@ -375,26 +510,26 @@ class Diagnosis {
   // --- faults that the engine gives no place for ---
 
   bool explain_unplaced(const Attempt& now) {
-    for (const NamedPlace& listed : text_.listed_columns()) {
+    for (const NamedPlace& listed : text().listed_columns()) {
       if (is_patched(listed.span.begin)) continue;
       if (lacks_column(now, listed)) return true;
       if (failure_) return false;
     }
-    for (const auto& [keyword, whole] : text_.set_operations()) {
+    for (const auto& [keyword, whole] : text().set_operations()) {
       Places places = places_;
-      places.patches.push_back({whole, " "});
+      patch(places, whole, " ");
       if (!is_further(now, attempt(places))) continue;
       report(Code::W2105, keyword, first_line(now.refusal->message), "return the same columns on both sides");
       places_ = std::move(places);
       return true;
     }
-    for (const NamedPlace& listed : text_.listed_columns()) {
+    for (const NamedPlace& listed : text().listed_columns()) {
       if (is_known_column(listed.parts.back())) continue;
       suggest(report(Code::W2101, listed.span, first_line(now.refusal->message), {}), listed.parts.back(),
-              columns_here(*now.refusal), listed.last);
+              columns_here(*now.refusal), shown(listed.last));
       return false;
     }
-    report(Code::W2106, text_.start(), first_line(now.refusal->message), {});
+    report(Code::W2106, text().start(), first_line(now.refusal->message), {});
     return false;
   }
 
@@ -403,7 +538,10 @@ class Diagnosis {
   KnownAssets& known_;
   const Model& model_;
   const parse::Statement& statement_;
-  StatementPlaces text_;
+  Unit main_;
+  std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<Unit>> macro_units_;
+  /// The text that the fault at hand lies in.
+  const Unit* unit_;
   Places places_;
   std::map<std::size_t, Columns> added_;
   std::vector<std::string> unknown_;
@@ -414,57 +552,6 @@ class Diagnosis {
 
 duck::Outcome<void> diagnose(duck::Connection& connection, ModelBinding& binding, KnownAssets& known) {
   return Diagnosis(connection, binding, known).run();
-}
-
-std::string columns_as_known(KnownAssets& known, const Asset& asset, const Columns& columns) {
-  const auto list = [](const Columns& of) {
-    std::string names;
-    for (const duck::Column& column : of) names += (names.empty() ? "" : ", ") + column.name;
-    return names;
-  };
-  if (const KnownSchema* last = known.captured(asset); last != nullptr && last->version)
-    return fmt::format("version {}, captured {}, has {}", *last->version, last->captured, list(last->columns));
-  const std::string names = list(columns);
-  const Model* producer = known.graph().producer(asset);
-  if (producer != nullptr) return fmt::format("{} returns {}", producer->source->path, names);
-  return fmt::format("the lake has {}", names);
-}
-
-void report_breach(ModelBinding& binding, KnownAssets& known, const Asset& asset, Diagnostic breach) {
-  const Model* producer = known.graph().producer(asset);
-  if (producer != nullptr && producer->on_schema_change == SchemaChange::Ignore) {
-    const std::string message = fmt::format(
-        "{} may change its columns at any time (on_schema_change=ignore), so what is missing is not warned about",
-        asset.uri());
-    const bool is_said = std::any_of(binding.found.begin(), binding.found.end(), [&](const Diagnostic& one) {
-      return one.code == Code::W2114 && one.message == message;
-    });
-    if (is_said || breach.path != binding.model->source->path) return;
-    binding.found.push_back({Code::W2114, Severity::Hint, message, breach.path, breach.span, {}});
-    return;
-  }
-  breach.severity = known.project().config.contracts_are_errors ? Severity::Error : Severity::Warning;
-  binding.found.push_back(std::move(breach));
-}
-
-void suggest(Diagnostic& diagnostic, std::string_view name, const std::vector<std::string>& known, Span span) {
-  if (const auto near = text::nearest(name, known)) {
-    diagnostic.hint = fmt::format("did you mean `{}`?", *near);
-    const bool is_plain = std::all_of(near->begin(), near->end(), is_name_char);
-    diagnostic.fix = Fix{span, is_plain ? *near : duck::quote_identifier(*near)};
-    return;
-  }
-  if (known.empty()) return;
-  for (std::size_t i = 0; i < known.size() && i < kNamesInHint; ++i)
-    diagnostic.hint += (i == 0 ? "there are " : ", ") + known[i];
-  if (known.size() > kNamesInHint) diagnostic.hint += ", …";
-}
-
-std::vector<std::string> names_of(const Columns& columns) {
-  std::vector<std::string> names;
-  names.reserve(columns.size());
-  for (const duck::Column& column : columns) names.push_back(column.name);
-  return names;
 }
 
 }  // namespace weir::bind

@@ -41,16 +41,31 @@ std::vector<Asset> readable_assets(const Model& model) {
   return assets;
 }
 
+SharedColumns table_of(const Model& model, const std::vector<BoundColumn>& columns) {
+  auto made = std::make_shared<Columns>();
+  made->reserve(columns.size() + 1);
+  for (const BoundColumn& column : columns) made->push_back({column.name, stored_type(column.type)});
+  add_columns_of_plane(model, *made);
+  return made;
+}
+
+SharedColumns KnownAssets::columns_to_read(const Asset& asset, bool is_own) {
+  if (SharedColumns known = columns(asset); known != nullptr) return known;
+  const KnownSchema* found = source(asset);
+  if (found == nullptr && (is_own || graph_.producer(asset) == nullptr)) found = captured(asset);
+  if (found == nullptr) return nullptr;
+  auto made = std::make_shared<Columns>(found->columns);
+  if (!is_own) set(asset.key(), made);
+  return made;
+}
+
 SharedColumns KnownAssets::columns(const Asset& asset) const {
   const auto known = columns_.find(asset.key());
   return known == columns_.end() ? nullptr : known->second;
 }
 
 void KnownAssets::set_output(const Model& model, const std::vector<BoundColumn>& columns) {
-  auto made = std::make_shared<Columns>();
-  made->reserve(columns.size() + 1);
-  for (const BoundColumn& column : columns) made->push_back({column.name, stored_type(column.type)});
-  add_columns_of_plane(model, *made);
+  const SharedColumns made = table_of(model, columns);
   for (const Asset& asset : readable_assets(model)) columns_[asset.key()] = made;
 }
 

@@ -18,6 +18,9 @@ class KnownAssets {
   /// Null if nothing is known.
   SharedColumns columns(const Asset& asset) const;
   void set(const std::string& key, SharedColumns columns) { columns_[key] = std::move(columns); }
+  /// The columns to bind a read of the asset with: what its model returns, what its source has, or what was captured
+  /// last of a model's own table and of a source. Null if none of it is known. `is_own`: the reader makes the asset.
+  SharedColumns columns_to_read(const Asset& asset, bool is_own);
   /// What readers of the model's assets see when its query returns `columns`.
   void set_output(const Model& model, const std::vector<BoundColumn>& columns);
   /// The same from the last capture, for a model whose query does not bind. Returns it, if there is one.
@@ -43,6 +46,8 @@ class KnownAssets {
   std::optional<KnownSchemas> captured_;
 };
 
+/// The table that the model makes when its query returns `columns`.
+SharedColumns table_of(const Model& model, const std::vector<BoundColumn>& columns);
 /// Names of the assets under which readers find what a model makes.
 std::vector<Asset> readable_assets(const Model& model);
 bool has_column(const Columns& columns, std::string_view name);

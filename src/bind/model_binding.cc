@@ -185,6 +185,11 @@ duck::Outcome<bool> make_macros(duck::Connection& connection, ModelBinding& bind
     const auto done = connection.execute(sql);
     if (done) continue;
     if (done.error().type == duck::FailureType::Interrupt) return tl::unexpected(done.error());
+    if (!is_table) {
+      take_refusal(binding, index, refusal_of(done.error()));
+      binding.is_macro_refused = true;
+      return false;
+    }
     Diagnostic found{.code = Code::W2106, .message = first_line(done.error().message)};
     found.path = one.sql.path().empty() ? binding.model->source->path : one.sql.path();
     if (done.error().position)
@@ -223,6 +228,7 @@ duck::Outcome<bool> run_setup(duck::Connection& connection, ModelBinding& bindin
   }
   if (auto done = connection.execute(without_data(sql, statement)); !done) {
     take_refusal(binding, index, refusal_of(done.error()));
+    binding.is_macro_refused = statement.kind == StatementKind::CreateTempMacro;
     return false;
   }
   if (!is_table) return true;
@@ -260,11 +266,14 @@ bool has_setup(const Model& model) {
                        return one.kind != StatementKind::Attach && one.kind != StatementKind::Use &&
                               one.kind != StatementKind::Install && one.kind != StatementKind::Load;
                      }) ||
-         std::any_of(model.script.statements.begin(), model.script.statements.end() - 1,
-                     [](const parse::Statement& one) {
-                       return one.kind == StatementKind::Attach && !one.attach_uri.starts_with("ducklake") &&
-                              !one.attach_uri.starts_with("datatable");
-                     });
+         attaches(model);
+}
+
+bool attaches(const Model& model) {
+  return std::any_of(model.script.statements.begin(), model.script.statements.end(), [](const parse::Statement& one) {
+    return one.kind == StatementKind::Attach && !one.attach_uri.starts_with("ducklake") &&
+           !one.attach_uri.starts_with("datatable");
+  });
 }
 
 duck::Outcome<void> bind_plain(duck::Connection& connection, const std::vector<ModelBinding*>& models) {
@@ -316,7 +325,8 @@ duck::Outcome<duck::Connection> connection_for(StandIns& stand_ins, const ModelB
   if (auto made = make_partition_macros(*connection, *binding.model); !made) return tl::unexpected(made.error());
   for (std::size_t i = 0; i <= binding.refused_statement; ++i) {
     // They ran before.
-    for (const SetupStatement& one : macros_for_binding(*binding.model, i, binding.places))
+    const SetupFor purpose = binding.test != nullptr ? SetupFor::Tests : SetupFor::Result;
+    for (const SetupStatement& one : macros_for_binding(*binding.model, i, binding.places, purpose))
       (void)connection->execute(one.sql.sql());
     if (i == binding.refused_statement) break;
     const parse::Spliced sql = text_for_binding(*binding.model, i, binding.places);

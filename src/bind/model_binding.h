@@ -36,6 +36,10 @@ struct ModelBinding {
   /// The engine refused a statement (the last, or one of setup), and it is still to be explained.
   std::optional<Refusal> refusal;
   std::size_t refused_statement = 0;
+  /// It was a macro that the statement makes, or one of a library that is made before it.
+  bool is_macro_refused = false;
+  /// Set for the query of a test: what was refused is that, behind all of the model's setup.
+  const TestQuery* test = nullptr;
   /// What was found depends on captures or on something that may change by itself: not to be kept.
   bool is_fleeting = false;
 };
@@ -58,7 +62,10 @@ duck::Outcome<void> bind_plain(duck::Connection& connection, const std::vector<M
 duck::Outcome<void> bind_with_setup(StandIns& stand_ins, ModelBinding& binding);
 
 /// The connection on which bind_with_setup worked, made again for one that failed: setup up to, without,
-/// `refused_statement`.
+/// `refused_statement`. For the query of a test with the macros that tests call.
 duck::Outcome<duck::Connection> connection_for(StandIns& stand_ins, const ModelBinding& binding);
+
+/// A script that changes the instance itself when its setup runs.
+bool attaches(const Model& model);
 
 }  // namespace weir::bind

@@ -147,7 +147,8 @@ std::vector<FileCall> file_calls(const Model& model, std::size_t statement) {
 
 parse::Spliced text_for_binding(const Model& model, std::size_t index, const Places& places) {
   const parse::Statement& statement = model.script.statements[index];
-  std::vector<parse::Replacement> more = places.patches;
+  std::vector<parse::Replacement> more;
+  if (const auto own = places.patches.find(""); own != places.patches.end()) more = own->second;
   for (const auto& [at, file] : places.files) {
     const auto& [call, name] = file;
     if (call.span.begin < statement.span.begin || call.span.end > statement.span.end) continue;
@@ -165,9 +166,26 @@ parse::Spliced text_for_binding(const Model& model, std::size_t index, const Pla
                           places.arguments, std::move(more));
 }
 
-std::vector<SetupStatement> macros_for_binding(const Model& model, std::size_t index, const Places& places) {
+std::vector<SetupStatement> macros_for_binding(const Model& model, std::size_t index, const Places& places,
+                                               SetupFor purpose) {
   if (model.macros.empty()) return {};
-  return macros_before(model, index, where_to_read(places), places.partition.value_or(sample_partition(model)));
+  return macros_before(model, index, where_to_read(places), places.partition.value_or(sample_partition(model)), purpose,
+                       places.patches);
+}
+
+parse::Spliced test_for_binding(const Model& model, const TestQuery& query, const Places& places) {
+  std::vector<parse::Replacement> more;
+  if (const auto own = places.patches.find(query.is_in_header ? "" : query.source->path); own != places.patches.end())
+    more = own->second;
+  std::optional<std::vector<text::Token>> tokens;
+  for (const auto* references : {&query.references, &query.targets})
+    for (const Reference& reference : *references) {
+      if (!reference.has_at) continue;
+      if (!tokens) tokens = tokens_of(query.source->text, query.statement.span);
+      if (const auto clause = at_clause(query.source->text, *tokens, reference.span)) more.push_back({*clause, " "});
+    }
+  return splice_test(model, query, duck::quote_identifier(places.tables.at(kTarget)), where_to_read(places),
+                     places.partition.value_or(sample_partition(model)), std::move(more));
 }
 
 std::uint32_t query_offset(const parse::Spliced& sql, const parse::Statement& statement) {

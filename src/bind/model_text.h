@@ -37,8 +37,9 @@ struct Places {
   std::map<std::string, std::string> tables;
   /// By the call's place: the name of its stand-in. A call that is missing stays as it is.
   std::map<std::uint32_t, std::pair<FileCall, std::string>> files;
-  /// Text put in place of something wrong, so that the rest can be looked at too.
-  std::vector<parse::Replacement> patches;
+  /// Text put in place of something wrong, so that the rest can be looked at too; by the file of a library or test, ""
+  /// for the model's own.
+  std::map<std::string, std::vector<parse::Replacement>> patches;
   /// For a text that is run: the partition, instead of any, and values of arguments by name.
   std::optional<std::string> partition;
   std::map<std::string, std::string> arguments;
@@ -48,7 +49,12 @@ struct Places {
 parse::Spliced text_for_binding(const Model& model, std::size_t index, const Places& places);
 
 /// What a model takes from macro libraries to run before statement `index`.
-std::vector<SetupStatement> macros_for_binding(const Model& model, std::size_t index, const Places& places);
+std::vector<SetupStatement> macros_for_binding(const Model& model, std::size_t index, const Places& places,
+                                               SetupFor purpose = SetupFor::Result);
+
+/// The query of a test; `kTarget` in `places.tables` is what it tests.
+parse::Spliced test_for_binding(const Model& model, const TestQuery& query, const Places& places);
+inline constexpr const char* kTarget = "_wm_target";
 
 /// Where the query of a CREATE TEMP … AS begins in the spliced text; 0 for a result.
 std::uint32_t query_offset(const parse::Spliced& sql, const parse::Statement& statement);

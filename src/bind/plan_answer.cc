@@ -60,6 +60,7 @@ Refusal refusal_from(const nlohmann::json& answer) {
   const std::string position = text("position");
   if (!position.empty() && position.find_first_not_of("0123456789") == std::string::npos && position.size() < 10) {
     const auto at = std::stoul(position);
+    refusal.position_in_sent = static_cast<std::uint32_t>(at);
     if (at >= kHead.size()) refusal.position = static_cast<std::uint32_t>(at - kHead.size());
   }
   return refusal;

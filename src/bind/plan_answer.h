@@ -21,6 +21,8 @@ struct Refusal {
   std::string message;
   /// Byte of the query.
   std::optional<std::uint32_t> position;
+  /// Byte of what was sent: of a statement that made a macro, where the fault lies in one.
+  std::optional<std::uint32_t> position_in_sent;
   /// The engine writes no plan for such a statement, whether or not it is right.
   bool is_unsupported = false;
   friend bool operator==(const Refusal&, const Refusal&) = default;

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "bind/diagnosis.h"
+#include "bind/breach.h"
 #include "bind/query_place.h"
 #include "project/validity.h"
 #include "text/lexer.h"

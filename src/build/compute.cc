@@ -19,7 +19,6 @@
 #include "duck/veil.h"
 #include "project/contract.h"
 #include "project/gate.h"
-#include "project/macro_place.h"
 
 namespace weir::build {
 namespace {
@@ -93,20 +92,10 @@ Result<void> judge_setup(Work& work, const parse::Spliced& sql) {
   return pass_gate(work.connection, bind_plan(work.connection, query), sql, suspect);
 }
 
-// Binding `sql` failed behind the first `ran` statements of setup: blames the macro that the fault lies in, if it is
-// one.
-Failed failed_to_bind(Work& work, const duck::Failure& failure, const parse::Spliced& sql, std::size_t ran) {
-  std::vector<const parse::Spliced*> setup;
-  for (std::size_t i = 0; i < ran; ++i) setup.push_back(&work.request.setup[i]);
-  const auto macro = macro_of_fault(work.connection, setup, sql.sql(), failure);
-  return work.failed(failure, macro ? *setup[*macro] : sql, 0);
-}
-
 Result<void> run_setup(Work& work) {
-  for (std::size_t i = 0; i < work.request.setup.size(); ++i) {
-    const parse::Spliced& sql = work.request.setup[i];
+  for (const parse::Spliced& sql : work.request.setup) {
     WEIR_CHECK(judge_setup(work, sql));
-    if (auto done = work.connection.execute(sql.sql()); !done) return failed_to_bind(work, done.error(), sql, i);
+    if (auto done = work.connection.execute(work.macros.apart(sql)); !done) return work.failed(done.error(), sql, 0);
   }
   return {};
 }
@@ -139,10 +128,9 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
     const duck::Failure* const spoken = plan ? nullptr : &plan.error();
     for (const duck::Failure* failure : {spoken, static_cast<const duck::Failure*>(&columns.error())})
       if (failure != nullptr && failure->type == duck::FailureType::Refused)
-        return failed_to_bind(work, *failure, request.query, request.setup.size());
+        return work.failed(*failure, request.query, 0);
     const auto statements = work.connection.count_statements(request.query.sql());
-    if (!statements || *statements < 2)
-      return failed_to_bind(work, columns.error(), request.query, request.setup.size());
+    if (!statements || *statements < 2) return work.failed(columns.error(), request.query, 0);
     const Suspect suspect = suspect_of(request.model, request.model.result());
     WEIR_CHECK(judge({}, suspect));
     WEIR_CHECK(pass_tables(work.connection, request.query, suspect));
@@ -296,13 +284,14 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
 Failed Work::failed(const duck::Failure& failure, const parse::Spliced& sql, std::optional<std::size_t> before) const {
   duck::Failure moved = hides_values() ? duck::without_values(failure) : failure;
   moved.message = without_attachments(std::move(moved.message), request.lake);
-  if (moved.position) {
-    if (before && *moved.position >= *before)
-      *moved.position -= static_cast<std::uint32_t>(*before);
-    else
-      moved.position.reset();
-  }
-  return fail(explain(moved, request.model, sql));
+  if (!before) moved.position.reset();
+  return fail(explain(moved, request.model, sql, before.value_or(0), macros));
+}
+
+std::size_t longest_of(const StageRequest& request) {
+  std::size_t longest = request.query.text().size();
+  for (const parse::Spliced& one : request.setup) longest = std::max(longest, one.text().size());
+  return longest;
 }
 
 Result<Stage> compute(duck::Connection& connection, const StageRequest& request) {
@@ -312,7 +301,9 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
             request,
             request.without_rows ? duck::Sql("SELECT * FROM ({}\n) LIMIT 0", query) : query,
             {},
-            "_weir_lost_"};
+            "_weir_lost_",
+            {},
+            MacroPlaces(longest_of(request))};
   WEIR_CHECK(run_setup(work));
   WEIR_TRY(const std::vector<duck::Column> result, bind_result(work));
   WEIR_CHECK(check_contract(connection, request.model, result));

@@ -14,6 +14,7 @@
 #include "duck/database.h"
 #include "lake/lakes.h"
 #include "parse/splice.h"
+#include "project/macro_place.h"
 #include "project/model.h"
 
 namespace weir::build {
@@ -131,5 +132,9 @@ bool is_lossless_widening(const std::string& from, const std::string& to);
 
 /// Places a DuckDB failure on the user's text through the splice map.
 Diagnostic explain(const duck::Failure& failure, const Model& model, const parse::Spliced& sql);
+/// The same for a statement that was sent behind `before` bytes of ours, and may call macros that were made apart: a
+/// fault within one of those lies in its file.
+Diagnostic explain(const duck::Failure& failure, const Model& model, const parse::Spliced& sql, std::size_t before,
+                   const MacroPlaces& macros);
 
 }  // namespace weir::build

@@ -20,6 +20,8 @@ struct Work {
   std::string lost_prefix;
   /// No result has more rows; nothing where that is not known before it is computed.
   std::optional<std::int64_t> most_rows = {};
+  /// Macros of the setup, by the places that a failure may name.
+  MacroPlaces macros;
 
   /// Explains a failure of a statement that holds `sql` behind `before` bytes of ours; nothing: its position means
   /// nothing to the user.
@@ -35,6 +37,9 @@ struct Work {
   /// True if no message may hold a value whose column is not known.
   bool hides_values() const { return !request.samples || !request.private_columns.empty(); }
 };
+
+/// Bytes of the longest statement of the model.
+std::size_t longest_of(const StageRequest& request);
 
 /// The columns of `stage` as a sample of rows may show them: values of private ones are veiled.
 duck::Sql sample_columns(const Layout& layout, const StageRequest& request);

@@ -44,7 +44,10 @@ Exit check_command(const Args& args, Streams& streams) {
   const std::size_t errors = count(found, Severity::Error);
   if (args.flag("json")) {
     nlohmann::json blocked = nlohmann::json::array();
-    for (const auto& one : checked->blocked) blocked.push_back({{"model", one.model}, {"blocked_by", one.by}});
+    for (const auto& one : checked->blocked) {
+      blocked.push_back({{"model", one.model}, {"blocked_by", one.by}});
+      if (!one.test.empty()) blocked.back()["test"] = one.test;
+    }
     streams.out << nlohmann::json{{"models", project.models.size()},
                                   {"blocked", std::move(blocked)},
                                   {"errors", errors},
@@ -54,9 +57,11 @@ Exit check_command(const Args& args, Streams& streams) {
                 << "\n";
   } else {
     print(found, &project, streams);
-    for (std::size_t i = 0; i < checked->blocked.size() && i < kBlockedShown; ++i)
-      streams.err << fmt::format("{} was not looked at: blocked by {}\n", checked->blocked[i].model,
-                                 checked->blocked[i].by);
+    for (std::size_t i = 0; i < checked->blocked.size() && i < kBlockedShown; ++i) {
+      const ops::Checked::Blocked& one = checked->blocked[i];
+      streams.err << fmt::format("{}{} was not looked at: blocked by {}\n", one.model,
+                                 one.test.empty() ? "" : ", test " + one.test, one.by);
+    }
     if (checked->blocked.size() > kBlockedShown)
       streams.err << fmt::format("nor were {} more\n", checked->blocked.size() - kBlockedShown);
     if (!args.flag("quiet"))

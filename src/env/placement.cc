@@ -104,6 +104,8 @@ Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
     for (Reference& reference : model.references) move(reference.asset);
     for (Test& test : model.tests)
       if (test.reference) move(*test.reference);
+    for (TestQuery& query : model.test_queries)
+      for (Reference& reference : query.references) move(reference.asset);
     for (Trigger& trigger : model.triggers)
       if (trigger.asset) move(*trigger.asset);
   }

@@ -7,6 +7,8 @@
 #include <queue>
 #include <set>
 
+#include "project/custom_test.h"
+
 namespace weir {
 namespace {
 
@@ -100,6 +102,21 @@ Diagnostic cycle(const std::vector<Model>& models, const std::vector<std::size_t
     for (const std::size_t member : members)
       for (const Asset& output : names_of(models[member]))
         if (reference.asset == output && !reference.macro) found.span = reference.span;
+  if (!found.span.empty()) return found;
+  const auto is_member = [&](const Asset& asset) {
+    return std::any_of(members.begin(), members.end(), [&](const std::size_t member) {
+      const std::vector<Asset> outputs = names_of(models[member]);
+      return std::find(outputs.begin(), outputs.end(), asset) != outputs.end();
+    });
+  };
+  for (const Test& test : blamed.tests)
+    if (test.reference && is_member(*test.reference)) found.span = test.span;
+  for (const TestQuery& query : blamed.test_queries)
+    for (const Reference& reference : query.references)
+      if (is_member(reference.asset)) {
+        found.path = query.source->path;
+        found.span = place_in_file(blamed, query, reference.span);
+      }
   return found;
 }
 
@@ -114,6 +131,8 @@ std::vector<Asset> inputs_of(const Model& model) {
   for (const Reference& reference : model.references) add(reference.asset);
   for (const Test& test : model.tests)
     if (test.reference) add(*test.reference);
+  for (const TestQuery& query : model.test_queries)
+    for (const Reference& reference : query.references) add(reference.asset);
   for (const Trigger& trigger : model.triggers)
     if (trigger.asset) add(*trigger.asset);
   return inputs;

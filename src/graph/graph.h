@@ -14,8 +14,8 @@ namespace weir {
 class Graph {
  public:
   /// Links every reference to the model that produces its asset, or leaves it a source. Edges come from reads in any
-  /// statement, from relationships tests, from `on`, and from `depends_on`. Errors: W2001 two producers of one asset,
-  /// W2003 cycle (blamed on a member, names all of them), W2010 `depends_on` of no model.
+  /// statement, from relationships tests and queries of tests, from `on`, and from `depends_on`. Errors: W2001 two
+  /// producers of one asset, W2003 cycle (blamed on a member, names all of them), W2010 `depends_on` of no model.
   static Result<Graph> link(std::vector<Model> models);
 
   /// Producers first; ties by path, so plans and goldens are stable.
@@ -40,8 +40,8 @@ class Graph {
   std::vector<std::vector<std::size_t>> readers_;
 };
 
-/// Every asset the model reads: references of its SQL, relationships tests, `on` triggers; without repeats, in order of
-/// appearance.
+/// Every asset the model reads: references of its SQL, relationships tests, queries of tests, `on` triggers; without
+/// repeats, in order of appearance.
 std::vector<Asset> inputs_of(const Model& model);
 /// What the model produces: its target, and `<t>_current` beside a managed history.
 std::vector<Asset> outputs_of(const Model& model);

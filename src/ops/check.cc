@@ -8,6 +8,7 @@
 #include "ops/binding.h"
 #include "ops/metric_warnings.h"
 #include "ops/unit_test.h"
+#include "project/custom_test.h"
 #include "project/piece.h"
 #include "text/lexer.h"
 #include "text/render.h"
@@ -16,17 +17,36 @@
 namespace weir::ops {
 namespace {
 
+/// A table that a model or one of its tests reads, at its place.
+struct Read {
+  Asset asset;
+  const Source* source;
+  Span span;
+};
+
+std::vector<Read> reads_of(const Model& model) {
+  std::vector<Read> reads;
+  for (const Reference& reference : model.references) {
+    const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
+    reads.push_back({reference.asset, &source, reference.span});
+  }
+  for (const TestQuery& query : model.test_queries)
+    for (const Reference& reference : query.references)
+      reads.push_back({reference.asset, query.is_in_header ? model.source.get() : query.source.get(),
+                       place_in_file(model, query, reference.span)});
+  return reads;
+}
+
 /// Each read of a source whose columns were never captured, at its place.
 void note_uncaptured_sources(const BoundGraph& bound, const Project& project, Diagnostics& all) {
   for (const Model& model : bound.graph.models())
-    for (const Reference& reference : model.references) {
-      const std::string key = reference.asset.key();
-      if (bound.graph.producer(reference.asset) != nullptr || project.broken.contains(key)) continue;
+    for (const Read& read : reads_of(model)) {
+      const std::string key = read.asset.key();
+      if (bound.graph.producer(read.asset) != nullptr || project.broken.contains(key)) continue;
       if (bound.bound.assets.contains(key)) continue;
-      const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
       Diagnostic missing{
-          .code = Code::W2123, .severity = Severity::Warning, .path = source.path, .span = reference.span};
-      missing.message = "the columns of " + reference.asset.uri() + " are not known without asking its lake";
+          .code = Code::W2123, .severity = Severity::Warning, .path = read.source->path, .span = read.span};
+      missing.message = "the columns of " + read.asset.uri() + " are not known without asking its lake";
       missing.hint = "check without --offline";
       all.push_back(std::move(missing));
     }
@@ -119,15 +139,13 @@ Diagnostics warn_of_missing_sources(const Graph& graph, const Project& project, 
                                     const std::set<std::string>& missing) {
   Diagnostics found;
   for (const Model& model : graph.models())
-    for (const Reference& reference : model.references) {
-      const std::string key = reference.asset.key();
-      if (graph.producer(reference.asset) != nullptr || project.broken.contains(key) || !missing.contains(key))
-        continue;
-      const Source& source = reference.macro ? *model.macros[*reference.macro].source : *model.source;
-      Diagnostic one{.code = Code::W2015, .severity = Severity::Warning, .path = source.path, .span = reference.span};
-      one.message = reference.asset.uri() + " is produced by no model, and the lake does not have it";
+    for (const Read& read : reads_of(model)) {
+      const std::string key = read.asset.key();
+      if (graph.producer(read.asset) != nullptr || project.broken.contains(key) || !missing.contains(key)) continue;
+      Diagnostic one{.code = Code::W2015, .severity = Severity::Warning, .path = read.source->path, .span = read.span};
+      one.message = read.asset.uri() + " is produced by no model, and the lake does not have it";
       one.hint = "write a model for it, or correct the name";
-      suggest_table(one, reference.asset, source, graph, bound);
+      suggest_table(one, read.asset, *read.source, graph, bound);
       found.push_back(std::move(one));
     }
   return found;
@@ -165,7 +183,10 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
     note_self_reads(bound.graph, checked.diagnostics);
     for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
       if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
-        checked.blocked.push_back({bound.graph.models()[i].path, bound.bound.models[i].blocked_by});
+        checked.blocked.push_back({bound.graph.models()[i].path, bound.bound.models[i].blocked_by, {}});
+    for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
+      for (const auto& [test, by] : bound.bound.models[i].blocked_tests)
+        checked.blocked.push_back({bound.graph.models()[i].path, by, test});
   }
   WEIR_TRY(const Diagnostics tests, check_unit_tests(workspace));
   checked.diagnostics.insert(checked.diagnostics.end(), tests.begin(), tests.end());

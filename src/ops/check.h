@@ -25,6 +25,8 @@ struct Checked {
   struct Blocked {
     std::string model;
     std::string by;
+    /// The test that could not be looked at; empty: the model itself.
+    std::string test;
   };
   /// Models that could not be looked at because of another's fault.
   std::vector<Blocked> blocked;

@@ -33,6 +33,8 @@ std::vector<state::EdgeRecord> edges_of(const Model& model) {
   for (const Reference& reference : model.references) add(reference.asset, "reads");
   for (const Test& test : model.tests)
     if (test.reference) add(*test.reference, "test");
+  for (const TestQuery& query : model.test_queries)
+    for (const Reference& reference : query.references) add(reference.asset, "test");
   for (const Trigger& trigger : model.triggers) {
     if (trigger.asset)
       add(*trigger.asset, "on", trigger.debounce);

@@ -23,6 +23,8 @@ class Reader {
     for (const Reference& reference : model.references) at(reference.asset).reads = true;
     for (const Test& test : model.tests)
       if (test.reference) at(*test.reference).is_tested = true;
+    for (const TestQuery& query : model.test_queries)
+      for (const Reference& reference : query.references) at(reference.asset).is_tested = true;
     for (const Trigger& trigger : model.triggers)
       if (trigger.asset) at(*trigger.asset).is_on = true;
     for (const std::string& path : model.depends_on) at(path).is_after = true;

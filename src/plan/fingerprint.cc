@@ -72,6 +72,33 @@ void add_definition(Digest& digest, const Model& model) {
       digest.add("text", std::string_view(model.source->text).substr(statement.span.begin, statement.span.size()));
 }
 
+/// True if the edge from `producer` is there for tests of `model` alone.
+bool is_only_tested(const Model& model, const Model& producer) {
+  std::vector<Asset> outputs = outputs_of(producer);
+  outputs.push_back(producer.relation);
+  const auto is_made = [&outputs](const Asset& asset) {
+    return std::find(outputs.begin(), outputs.end(), asset) != outputs.end();
+  };
+  const bool is_tested = std::any_of(model.tests.begin(), model.tests.end(),
+                                     [&](const Test& test) { return test.reference && is_made(*test.reference); }) ||
+                         std::any_of(model.test_queries.begin(), model.test_queries.end(), [&](const TestQuery& query) {
+                           return std::any_of(query.references.begin(), query.references.end(),
+                                              [&](const Reference& reference) { return is_made(reference.asset); });
+                         });
+  if (!is_tested) return false;
+  const auto is_for_tests = [&model](const Reference& reference) {
+    return reference.macro && model.macros[*reference.macro].is_for_tests;
+  };
+  return std::none_of(
+             model.references.begin(), model.references.end(),
+             [&](const Reference& reference) { return !is_for_tests(reference) && is_made(reference.asset); }) &&
+         std::none_of(model.triggers.begin(), model.triggers.end(),
+                      [&](const Trigger& trigger) { return trigger.asset && is_made(*trigger.asset); }) &&
+         std::none_of(model.depends_on.begin(), model.depends_on.end(), [&producer](const std::string& name) {
+           return producer.path == name || producer.path.ends_with("/" + name);
+         });
+}
+
 }  // namespace
 
 std::string local_fingerprint(const Model& model) {
@@ -86,8 +113,10 @@ std::map<std::string, std::string> fingerprints(const Graph& graph) {
     const Model& model = graph.models()[i];
     Digest digest;
     add_definition(digest, model);
+    // What only its tests read decides nothing about its rows.
     std::vector<std::string> inputs;
-    for (const std::size_t producer : graph.producers_of(i)) inputs.push_back(all.at(graph.models()[producer].path));
+    for (const std::size_t producer : graph.producers_of(i))
+      if (!is_only_tested(model, graph.models()[producer])) inputs.push_back(all.at(graph.models()[producer].path));
     std::sort(inputs.begin(), inputs.end());
     digest.add("input", inputs);
     all.emplace(model.path, digest.hex());

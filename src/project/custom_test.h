@@ -21,6 +21,20 @@ bool names_custom_test(std::string_view text, const CustomTest& test);
 /// the target.
 Diagnostics judge_custom_test(const CustomTest& test, const std::vector<const Model*>& users);
 
+/// True for `_wm_target.<table>` and `weir_target.<table>`.
+bool is_target(const parse::TableReference& table);
+
+/// The query of `model.tests[test]`, if its script is one. Its places are filled by resolve_references.
+/// Requires: the script was judged, and holds one statement.
+TestQuery test_query_of(const Model& model, std::size_t test, const CustomTest& script);
+
+/// The query of a test that is one; null if it has none.
+const TestQuery* query_of_test(const Model& model, const Test& test);
+
+/// Where a place in a test's query lies in its file. A query in the header is found there again by its characters but
+/// blanks, which YAML folds; the whole test where that fails.
+Span place_in_file(const Model& model, const TestQuery& query, Span place);
+
 /// "tests/sane.sql" -> "tests/sane"
 std::string path_without_extension(std::string_view path);
 

@@ -1,34 +1,42 @@
 #include "project/macro_place.h"
 
-#include <algorithm>
-#include <map>
-
 #include "project/macros.h"
 
 namespace weir {
+namespace {
 
-std::optional<std::size_t> macro_of_fault(duck::Connection& connection, const std::vector<const parse::Spliced*>& setup,
-                                          const duck::Sql& failing, const duck::Failure& failure) {
-  if (!failure.position) return std::nullopt;
-  std::map<std::size_t, std::size_t> by_blanks;
-  for (std::size_t i = 0; i < setup.size(); ++i) {
-    const std::string& text = setup[i]->text();
-    const auto head = read_macro_head(text, {0, static_cast<std::uint32_t>(text.size())});
-    if (!head) continue;
-    // As far from its old place as no other macro: OR REPLACE may have made the text longer.
-    constexpr std::string_view kHead = "CREATE OR REPLACE TEMP MACRO";
-    std::size_t blanks = by_blanks.empty() ? 1 : by_blanks.rbegin()->first + 1;
-    blanks = std::max(blanks, kHead.size() > head->words.size() ? kHead.size() - head->words.size() : 0);
-    std::string anew(head->words.size() + blanks - kHead.size(), ' ');
-    anew += std::string(kHead) + text.substr(head->words.end);
-    if (!connection.execute(duck::Sql::verbatim(anew))) return std::nullopt;
-    by_blanks.emplace(blanks, i);
+constexpr std::string_view kAgain = "CREATE OR REPLACE TEMP MACRO";
+/// Room for what weir writes around a statement.
+constexpr std::size_t kMargin = 4096;
+
+}  // namespace
+
+MacroPlaces::MacroPlaces(std::size_t longest) : next_(2 * longest + kMargin) {}
+
+duck::Sql MacroPlaces::apart(const parse::Spliced& setup, bool again) {
+  const std::string& text = setup.text();
+  const auto head = read_macro_head(text, {0, static_cast<std::uint32_t>(text.size())});
+  if (!head) return setup.sql();
+  std::string sent(next_, ' ');
+  std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(next_);
+  if (again) {
+    sent += std::string(kAgain) + text.substr(head->words.end);
+    shift += static_cast<std::ptrdiff_t>(kAgain.size()) - static_cast<std::ptrdiff_t>(head->words.end);
+  } else {
+    sent += text;
   }
-  if (by_blanks.empty()) return std::nullopt;
-  const auto again = connection.describe(failing);
-  if (again || !again.error().position || *again.error().position < *failure.position) return std::nullopt;
-  const auto found = by_blanks.find(*again.error().position - *failure.position);
-  return found == by_blanks.end() ? std::nullopt : std::optional(found->second);
+  made_.push_back({setup, next_, sent.size(), shift});
+  next_ = sent.size();
+  return duck::Sql::verbatim(sent);
+}
+
+std::optional<MacroPlaces::Place> MacroPlaces::find(std::uint32_t position) const {
+  for (const Made& made : made_)
+    if (position >= made.begin && position < made.end) {
+      const std::ptrdiff_t byte = static_cast<std::ptrdiff_t>(position) - made.shift;
+      return Place{&made.sql, static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(byte, 0))};
+    }
+  return std::nullopt;
 }
 
 }  // namespace weir

@@ -177,6 +177,28 @@ struct MacroDefinition {
   bool is_setup() const { return name.empty(); }
 };
 
+/// The query of a custom test, or of one written into the header (`sql:`), as one model declares it: its names lead
+/// where the model's own would.
+struct TestQuery {
+  /// Index into Model::tests.
+  std::size_t test = 0;
+  /// "tests/sane"; of a query in the header the test's name.
+  std::string path;
+  /// The test's file. Of a query in the header its text alone, under the path of the model's file.
+  std::shared_ptr<const Source> source;
+  bool is_in_header = false;
+  parse::Statement statement;
+  /// Tables besides the model's own; their `statement` is Reference::kNoStatement.
+  std::vector<Reference> references;
+  /// Places where `_wm_target.<table>` stands.
+  std::vector<Reference> targets;
+  std::vector<QualifierCut> cuts;
+  std::vector<TextToken> tokens;
+  std::vector<std::pair<Span, std::string>> storage_paths;
+  /// It calls macros or reads temporary objects of the model, so the model's setup runs first.
+  bool needs_setup = false;
+};
+
 struct Model {
   /// "sales/orders_daily": the file's path below its root without extension.
   std::string path;
@@ -250,6 +272,8 @@ struct Model {
   std::vector<Token> tokens;
   /// What it takes from macro libraries, in the order of running (project/setup.h gives the whole list).
   std::vector<MacroDefinition> macros;
+  /// Of tests that are queries, in the order of `tests`; those that are no test query are missing.
+  std::vector<TestQuery> test_queries;
 
   /// String literals that name files of a configured storage, with the path they stand for.
   std::vector<std::pair<Span, std::string>> storage_paths;

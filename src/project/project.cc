@@ -269,7 +269,11 @@ class Loader {
       for (const Test& test : file.judgement.model.tests)
         if (test.kind == TestKind::Custom) named.insert(test.text);
     for (File& file : files_) {
-      if (!file.script) continue;
+      if (!file.script) {
+        for (const std::string& name : {path_without_extension(file.source->path), file.model_path, file.source->path})
+          unparsed_.insert(name);
+        continue;
+      }
       const std::string path = path_without_extension(file.source->path);
       const bool is_named =
           named.contains(path) || named.contains(file.model_path) || named.contains(file.source->path);
@@ -402,9 +406,10 @@ class Loader {
         add(judge_private_files(gated, project_.config));
       }
     }
+    gather_test_queries();
     for (const Model& model : project_.models)
       for (const Test& declared : model.tests) {
-        const bool is_known = declared.kind != TestKind::Custom ||
+        const bool is_known = declared.kind != TestKind::Custom || unparsed_.contains(declared.text) ||
                               std::any_of(project_.custom_tests.begin(), project_.custom_tests.end(),
                                           [&declared](const CustomTest& one) { return one.path == declared.text; });
         const std::string file = (declared.text.starts_with("tests/") ? "" : "tests/") + declared.text +
@@ -415,6 +420,30 @@ class Loader {
                 "write " + file + ": SELECT * FROM _wm_target." +
                     (model.target ? model.target->name : "table") + " WHERE …"}});
       }
+  }
+
+  /// Requires: declared tests hold the paths of their scripts.
+  void gather_test_queries() {
+    const auto is_query = [](const parse::Script& script) {
+      return script.statements.size() == 1 && script.statements.front().kind == parse::StatementKind::Result;
+    };
+    for (Model& model : project_.models) {
+      model.test_queries.clear();
+      for (std::size_t i = 0; i < model.tests.size(); ++i) {
+        const Test& declared = model.tests[i];
+        if (declared.kind == TestKind::Custom) {
+          for (const CustomTest& test : project_.custom_tests)
+            if (test.path == declared.text && is_query(test.script))
+              model.test_queries.push_back(test_query_of(model, i, test));
+        } else if (declared.kind == TestKind::Sql) {
+          const parse::Script* script = cache_.find(io::xxh3_hex(declared.text));
+          if (script == nullptr || !is_query(*script)) continue;
+          CustomTest test{.path = declared.name, .source = {}, .script = *script};
+          test.source = std::make_shared<Source>(Source{.path = model.source->path, .text = declared.text, .hash = {}});
+          model.test_queries.push_back(test_query_of(model, i, test));
+        }
+      }
+    }
   }
 
   void judge_models() {
@@ -451,6 +480,8 @@ class Loader {
   bool reads_disk_;
   std::vector<File> files_;
   std::set<std::string> seen_;
+  /// Names under which a data_test may mean a file that does not parse.
+  std::set<std::string> unparsed_;
   ProducedAssets produced_;
   /// Key of the name that others know it by -> plane and target of a model that delivers.
   std::map<std::string, std::pair<Plane, Asset>> deliveries_;

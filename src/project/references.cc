@@ -4,6 +4,7 @@
 #include <array>
 
 #include "parse/functions.h"
+#include "project/custom_test.h"
 #include "project/header_options.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
@@ -57,6 +58,7 @@ class Resolver {
       visit(model_.script.statements[index_]);
     }
     visit_macros();
+    visit_tests();
     model_.tokens = find_tokens(model_.source->text, model_.script);
     judge_tokens();
     judge_parameters();
@@ -65,6 +67,10 @@ class Resolver {
 
  private:
   void report(Code code, Span span, std::string message, Advice advice, Severity severity = Severity::Error) {
+    if (test_ != nullptr && test_->is_in_header) {
+      span = place_in_file(model_, *test_, span);
+      advice.fix.reset();
+    }
     found_.push_back(
         {code, severity, std::move(message), source().path, span, std::move(advice.hint), std::move(advice.fix)});
   }
@@ -100,9 +106,53 @@ class Resolver {
     }
   }
 
-  const Source& source() const { return macro_ ? *model_.macros[*macro_].source : *model_.source; }
-  std::vector<QualifierCut>& cuts() { return macro_ ? model_.macros[*macro_].cuts : model_.cuts; }
+  // A test is read behind all of the model's statements, through the names that the model has there.
+  void visit_tests() {
+    for (TestQuery& query : model_.test_queries) {
+      test_ = &query;
+      query.references.clear();
+      query.targets.clear();
+      query.cuts.clear();
+      query.storage_paths.clear();
+      query.needs_setup = false;
+      const Statement& statement = query.statement;
+      for (const TableReference& table : statement.tables)
+        if (is_target(table))
+          query.targets.push_back(reference_to(model_.target ? *model_.target : model_.relation, table));
+        else
+          resolve(table);
+      for (const parse::QualifiedColumn& column : statement.columns) cut(column);
+      for (const parse::FunctionCall& call : statement.functions) {
+        if (is_made_here(call.name)) query.needs_setup = true;
+        if (call.is_table_function && parse::reads_files(call.name) && call.files) resolve_storages(call);
+      }
+      parse::Script alone;
+      alone.statements.push_back(statement);
+      query.tokens.clear();
+      if (model_.partitioning) query.tokens = find_tokens(query.source->text, alone);
+      test_ = nullptr;
+    }
+  }
+
+  /// A macro that the model makes or takes from a library.
+  bool is_made_here(const std::string& name) const {
+    const auto is_it = [&name](const Statement& one) { return text::same_word(one.object_name, name); };
+    return std::any_of(model_.macros.begin(), model_.macros.end(),
+                       [&](const MacroDefinition& one) { return is_it(one.statement); }) ||
+           std::any_of(model_.script.statements.begin(), model_.script.statements.end(), is_it) ||
+           (model_.partitioning && (name == "wm_partition" || name == "weir_partition"));
+  }
+
+  const Source& source() const {
+    if (test_ != nullptr) return *test_->source;
+    return macro_ ? *model_.macros[*macro_].source : *model_.source;
+  }
+  std::vector<QualifierCut>& cuts() {
+    if (test_ != nullptr) return test_->cuts;
+    return macro_ ? model_.macros[*macro_].cuts : model_.cuts;
+  }
   std::vector<std::pair<Span, std::string>>& storage_paths() {
+    if (test_ != nullptr) return test_->storage_paths;
     return macro_ ? model_.macros[*macro_].storage_paths : model_.storage_paths;
   }
   bool is_here(const Reference& reference) const {
@@ -194,6 +244,11 @@ class Resolver {
 
   void resolve(const TableReference& table) {
     auto asset = asset_of(table.parts);
+    if (!asset && test_ != nullptr) {
+      const std::string first = text::lower(table.parts.front());
+      test_->needs_setup = test_->needs_setup || foreign_.contains(first) || temporary_.contains(first);
+      return;
+    }
     if (!asset) {
       const std::string first = text::lower(table.parts.front());
       if (table.parts.size() == 1 ? temporary_.contains(first) : false) return;
@@ -204,8 +259,13 @@ class Resolver {
       report(Code::W0306, table.span,
              "weir cannot place this table, because DuckDB gives no tree for a PIVOT without an IN list",
              "list the values: PIVOT … ON column IN (…)");
-    Reference reference{.asset = std::move(*asset),
-                        .statement = macro_ ? Reference::kNoStatement : index_,
+    Reference reference = reference_to(std::move(*asset), table);
+    (test_ != nullptr ? test_->references : model_.references).push_back(std::move(reference));
+  }
+
+  Reference reference_to(Asset asset, const TableReference& table) const {
+    Reference reference{.asset = std::move(asset),
+                        .statement = macro_ || test_ != nullptr ? Reference::kNoStatement : index_,
                         .span = table.span,
                         .alias = {},
                         .version = table.version,
@@ -213,22 +273,37 @@ class Resolver {
                         .is_table_form = table.is_table_form,
                         .macro = macro_};
     if (!table.has_alias) reference.alias = table.parts.back();
-    model_.references.push_back(std::move(reference));
+    return reference;
   }
 
   // `dl.orders.id` and `dl.main.orders.id`: what stands before the column is cut down to the table's own name.
   void cut(const parse::QualifiedColumn& column) {
+    if (test_ != nullptr && cut_target(column)) return;
     if (!aliases_.contains(text::lower(column.parts.front()))) return;
     for (const std::size_t depth : {std::size_t{3}, std::size_t{2}}) {
       if (column.parts.size() <= depth) continue;
       const auto asset = asset_of({column.parts.begin(), column.parts.begin() + static_cast<std::ptrdiff_t>(depth)});
-      const bool is_read =
-          asset && std::any_of(model_.references.begin(), model_.references.end(),
-                               [&](const Reference& one) { return is_here(one) && one.asset == *asset; });
+      const auto& references = test_ != nullptr ? test_->references : model_.references;
+      const bool is_read = asset && std::any_of(references.begin(), references.end(), [&](const Reference& one) {
+                             return (test_ != nullptr || is_here(one)) && one.asset == *asset;
+                           });
       if (!is_read) continue;
       cuts().push_back({prefix_of(column.span, depth), column.parts[depth - 1]});
       return;
     }
+  }
+
+  // `_wm_target.orders.id`
+  bool cut_target(const parse::QualifiedColumn& column) {
+    for (const TableReference& table : test_->statement.tables) {
+      const std::size_t size = table.parts.size();
+      if (!is_target(table) || column.parts.size() <= size ||
+          !std::equal(table.parts.begin(), table.parts.end(), column.parts.begin(), text::same_word))
+        continue;
+      test_->cuts.push_back({prefix_of(column.span, size), table.parts.back()});
+      return true;
+    }
+    return false;
   }
 
   // The span of the first `depth` names, dots between them included.
@@ -333,6 +408,8 @@ class Resolver {
   std::size_t index_ = 0;
   /// Set while a macro of a library is read.
   std::optional<std::size_t> macro_;
+  /// Set while the query of a test is read.
+  TestQuery* test_ = nullptr;
   /// Relations that setup has made so far, and aliases of attached files, in lower case.
   std::set<std::string> temporary_;
   std::set<std::string> foreign_;

@@ -16,7 +16,7 @@ namespace weir {
 /// produce.
 using ProducedAssets = std::set<std::string>;
 
-/// Fills references, cuts, tokens, files and is_volatile from model.script.
+/// Fills references, cuts, tokens, files and is_volatile from model.script, and the places of model.test_queries.
 /// Errors: W0301 unknown lake, W0306 PIVOT without IN in a file with aliases, W0307 a name that leads nowhere, W0210
 /// undeclared parameter. Warnings: W0211 unused argument. Hints: W0214 a token in a model that is not partitioned.
 Diagnostics resolve_references(Model& model, const Config& config, const ProducedAssets& produced,

@@ -95,10 +95,10 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
 }
 
 parse::Spliced splice_macro(const Model& model, std::size_t index, const WhereToRead& where,
-                            const std::string& partition) {
+                            const std::string& partition, std::vector<parse::Replacement> more) {
   const MacroDefinition& macro = model.macros[index];
   if (macro.is_setup() && is_answered(model, macro.statement)) return {};
-  std::vector<parse::Replacement> replacements;
+  std::vector<parse::Replacement> replacements = std::move(more);
   if (!macro.is_setup())
     if (const auto head = read_macro_head(macro.source->text, macro.statement.span))
       replacements.push_back({head->words, "CREATE OR REPLACE TEMP MACRO"});
@@ -116,6 +116,25 @@ parse::Spliced splice_macro(const Model& model, std::size_t index, const WhereTo
   for (parse::Replacement& token : token_replacements(model, macro, partition))
     replacements.push_back(std::move(token));
   return parse::Spliced::make(macro.source->text, macro.statement.span, std::move(replacements), macro.source->path);
+}
+
+parse::Spliced splice_test(const Model& model, const TestQuery& query, const std::string& target,
+                           const WhereToRead& where, const std::string& partition,
+                           std::vector<parse::Replacement> more) {
+  std::vector<parse::Replacement> replacements = std::move(more);
+  for (parse::Replacement& guard : parse::guard_readers(query.source->text, query.statement.span))
+    replacements.push_back(std::move(guard));
+  const auto own = [&target](const Reference&) { return target; };
+  for (const Reference& reference : query.targets) add_reference(reference, own, replacements);
+  for (const Reference& reference : query.references) add_reference(reference, where, replacements);
+  for (const QualifierCut& cut : query.cuts) replacements.push_back({cut.span, duck::quote_identifier(cut.alias)});
+  for (const auto& [span, path] : query.storage_paths)
+    replacements.push_back({span, duck::quote_text(with_partition(model, path, partition))});
+  for (parse::Replacement& token : token_replacements(model, query, partition))
+    replacements.push_back(std::move(token));
+  add_parameters(model, query.statement, partition, {}, replacements);
+  return parse::Spliced::make(query.source->text, query.statement.span, std::move(replacements),
+                              query.is_in_header ? std::string() : query.source->path);
 }
 
 parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition,

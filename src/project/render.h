@@ -27,9 +27,15 @@ parse::Spliced splice_statement(const Model& model, std::size_t index, const Whe
                                 std::vector<parse::Replacement> more = {});
 
 /// Renders what a model takes from a library: a macro as CREATE OR REPLACE TEMP MACRO, setup as written. Places lead to
-/// the library's file. In a manual script names of tables stay as written.
+/// the library's file. In a manual script names of tables stay as written. `more` as above.
 parse::Spliced splice_macro(const Model& model, std::size_t index, const WhereToRead& where,
-                            const std::string& partition);
+                            const std::string& partition, std::vector<parse::Replacement> more = {});
+
+/// Renders the query of a test: `target` is the relation that `_wm_target.<table>` stands for. Places lead to the
+/// test's own source.
+parse::Spliced splice_test(const Model& model, const TestQuery& query, const std::string& target,
+                           const WhereToRead& where, const std::string& partition,
+                           std::vector<parse::Replacement> more = {});
 
 /// Renders a statement of a manual script: as written, with arguments and `$partition` bound.
 parse::Spliced splice_manual(const Model& model, std::size_t index, const std::string& partition,

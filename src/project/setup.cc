@@ -5,12 +5,15 @@
 namespace weir {
 
 std::vector<SetupStatement> macros_before(const Model& model, std::size_t index, const WhereToRead& where,
-                                          const std::string& partition, SetupFor purpose) {
+                                          const std::string& partition, SetupFor purpose,
+                                          const std::map<std::string, std::vector<parse::Replacement>>& more) {
   std::vector<SetupStatement> made;
   for (std::size_t i = 0; i < model.macros.size(); ++i) {
     const MacroDefinition& macro = model.macros[i];
     if (macro.before != index || (macro.is_for_tests && purpose != SetupFor::Tests)) continue;
-    parse::Spliced sql = splice_macro(model, i, where, partition);
+    const auto own = more.find(macro.source->path);
+    parse::Spliced sql =
+        splice_macro(model, i, where, partition, own == more.end() ? std::vector<parse::Replacement>() : own->second);
     if (!sql.text().empty()) made.push_back({std::move(sql), &macro.statement});
   }
   return made;

@@ -30,8 +30,9 @@ std::vector<SetupStatement> setup_statements(const Model& model, const WhereToRe
                                              SetupFor purpose = SetupFor::Result);
 
 /// What a model takes from libraries to run just before its statement `index`; for manual scripts, whose own statements
-/// run one by one.
+/// run one by one. `more` are replacements of the caller's own, by the library's file.
 std::vector<SetupStatement> macros_before(const Model& model, std::size_t index, const WhereToRead& where,
-                                          const std::string& partition, SetupFor purpose = SetupFor::Result);
+                                          const std::string& partition, SetupFor purpose = SetupFor::Result,
+                                          const std::map<std::string, std::vector<parse::Replacement>>& more = {});
 
 }  // namespace weir

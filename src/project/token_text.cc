@@ -145,4 +145,10 @@ std::vector<parse::Replacement> token_replacements(const Model& model, const Mac
   return TokenRenderer(model, *macro.source, macro.tokens, macro.statement, partition).run(macro.statement.span);
 }
 
+std::vector<parse::Replacement> token_replacements(const Model& model, const TestQuery& query,
+                                                   const std::string& partition) {
+  if (!model.partitioning || query.tokens.empty()) return {};
+  return TokenRenderer(model, *query.source, query.tokens, query.statement, partition).run(query.statement.span);
+}
+
 }  // namespace weir

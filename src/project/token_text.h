@@ -19,4 +19,8 @@ std::vector<parse::Replacement> token_replacements(const Model& model, const par
 std::vector<parse::Replacement> token_replacements(const Model& model, const MacroDefinition& macro,
                                                    const std::string& partition);
 
+/// The same for the query of a test.
+std::vector<parse::Replacement> token_replacements(const Model& model, const TestQuery& query,
+                                                   const std::string& partition);
+
 }  // namespace weir

@@ -20,7 +20,7 @@ using std::chrono::steady_clock;
 
 struct Rendered {
   std::vector<parse::Spliced> setup;
-  std::vector<duck::Sql> test_setup;
+  std::vector<parse::Spliced> test_setup;
   parse::Spliced query;
   /// Of a view: the query as the lake keeps it.
   std::string view_sql;
@@ -38,8 +38,7 @@ class Renderer {
     const auto where = [&](const Reference& reference) { return relation_of(reference, versions); };
     Rendered rendered;
     std::vector<SetupStatement> setup = setup_statements(model, where, work_.step->slice, work_.step->arguments);
-    for (const SetupStatement& one : with_test_macros(model, setup, where))
-      rendered.test_setup.push_back(one.sql.sql());
+    for (const SetupStatement& one : with_test_macros(model, setup, where)) rendered.test_setup.push_back(one.sql);
     for (SetupStatement& one : setup) rendered.setup.push_back(std::move(one.sql));
     rendered.query =
         splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice, work_.step->arguments);
@@ -302,7 +301,6 @@ Result<void> audit_relations(Session& session, StepWork& work, duck::Connection&
       .table = std::move(table),
       .columns = work.effect ? work.effect->columns : work.target.columns,
       .partition = work.step->slice,
-      .custom_tests = session.project.custom_tests,
       .resolve = [&session](const Asset& asset) { return audit_relation(session, asset); },
       .setup = work.setup,
       .samples = config.samples,
@@ -460,7 +458,7 @@ void audit_as_it_is(Session& session, StepWork& work, duck::Connection& clean) {
     auto transaction = duck::Transaction::begin(connection);
     if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
     WEIR_TRY(const Rendered rendered, pin_and_render(session, work, connection));
-    for (const parse::Spliced& statement : rendered.setup) work.setup.push_back(statement.sql());
+    work.setup = rendered.setup;
     return {};
   };
   work.report.status = Status::Fresh;

@@ -63,22 +63,18 @@ Result<std::set<std::size_t>> attach_all(lake::Lakes& instance, duck::Connection
 
 /// Makes what the script takes from libraries and needs at statement `index`. Names of tables stay as written.
 Result<void> make_macros(duck::Connection& connection, const Model& model, std::size_t index,
-                         const std::string& partition) {
+                         const std::string& partition, MacroPlaces& places) {
   const auto as_written = [](const Reference&) { return std::string(); };
   for (const SetupStatement& one : macros_before(model, index, as_written, partition))
-    if (auto done = connection.execute(one.sql.sql()); !done) return fail(build::explain(done.error(), model, one.sql));
+    if (auto done = connection.execute(places.apart(one.sql)); !done)
+      return fail(build::explain(done.error(), model, one.sql, 0, places));
   return {};
 }
 
 /// On the statement, or closer where the engine knows: `before` bytes of ours stand in front of it.
 Diagnostic failed_at(const duck::Failure& failure, const Model& model, const parse::Statement& statement,
-                     const parse::Spliced& rendered, std::size_t before) {
-  duck::Failure moved = failure;
-  if (moved.position && *moved.position >= before)
-    *moved.position -= static_cast<std::uint32_t>(before);
-  else
-    moved.position.reset();
-  Diagnostic found = build::explain(moved, model, rendered);
+                     const parse::Spliced& rendered, std::size_t before, const MacroPlaces& macros) {
+  Diagnostic found = build::explain(failure, model, rendered, before, macros);
   if (found.span.empty()) found.span = statement.span;
   return found;
 }
@@ -110,10 +106,11 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
   const Running::Watch watch(session.running, model.path, "running", connection);
   WEIR_TRY(const std::set<std::size_t> attached, attach_all(instance, connection, model));
   WEIR_CHECK(instance.confine(session.project.config));
+  MacroPlaces macros(model.source->text.size());
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
     const parse::Statement& statement = model.script.statements[i];
     failpoint("manual_statement");
-    WEIR_CHECK(make_macros(connection, model, i, work.step->slice));
+    WEIR_CHECK(make_macros(connection, model, i, work.step->slice, macros));
     if (attached.contains(i)) continue;
     if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load) continue;
     if (statement.kind == parse::StatementKind::Attach) {
@@ -129,10 +126,10 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
           "(",
           shown_columns(session, connection, rendered.sql()));
       auto rows = connection.query(duck::Sql("{}{}\n)) AS result LIMIT {})", head, rendered.sql(), kMostRows));
-      if (!rows) return fail(failed_at(seen(rows.error()), model, statement, rendered, head.text().size()));
+      if (!rows) return fail(failed_at(seen(rows.error()), model, statement, rendered, head.text().size(), macros));
       work.report.result_json = rows->text(0, 0);
-    } else if (auto done = connection.execute(rendered.sql()); !done) {
-      return fail(failed_at(seen(done.error()), model, statement, rendered, 0));
+    } else if (auto done = connection.execute(macros.apart(rendered)); !done) {
+      return fail(failed_at(seen(done.error()), model, statement, rendered, 0, macros));
     }
   }
   return {};

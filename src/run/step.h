@@ -20,7 +20,7 @@ struct StepWork {
   const plan::Step* step = nullptr;
   StepReport report;
   /// Values the audit and the publisher need again.
-  std::vector<duck::Sql> setup;
+  std::vector<parse::Spliced> setup;
   std::optional<build::Stage> stage;
   std::optional<publish::Effect> effect;
   /// Set when the stage was computed against a target of this state.

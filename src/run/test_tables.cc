@@ -11,7 +11,7 @@ namespace weir::run {
 namespace {
 
 /// Setup of a model for custom tests, with every reference read from the lakes.
-std::vector<duck::Sql> setup_of(const Model& model, const lake::Lakes& lakes, const std::string& partition) {
+std::vector<parse::Spliced> setup_of(const Model& model, const lake::Lakes& lakes, const std::string& partition) {
   const auto where = [&lakes](const Reference& reference) {
     return duck::Sql("{}", lakes.lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name))
         .text();
@@ -19,9 +19,9 @@ std::vector<duck::Sql> setup_of(const Model& model, const lake::Lakes& lakes, co
   std::map<std::string, std::string> arguments;
   for (const Argument& argument : model.arguments)
     if (argument.default_value) arguments[argument.name] = *argument.default_value;
-  std::vector<duck::Sql> setup;
+  std::vector<parse::Spliced> setup;
   for (const SetupStatement& one : setup_statements(model, where, partition, arguments, SetupFor::Tests))
-    setup.push_back(one.sql.sql());
+    setup.push_back(one.sql);
   return setup;
 }
 
@@ -88,7 +88,6 @@ Result<std::vector<audit::Verdict>> test_relation(const Project& project, const 
                                     .table = tested.table,
                                     .columns = tested.columns,
                                     .partition = tested.partition,
-                                    .custom_tests = project.custom_tests,
                                     .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> {
                                       return duck::Sql("{}",
                                                        lakes.lake(asset.place).readable(asset.schema, asset.name));

@@ -213,11 +213,12 @@ class Bench {
     };
     for (const TextToken& token : model_->tokens)
       if (token.name != "partition")
-        places_.patches.push_back(
+        places_.patches[""].push_back(
             {token.span, token.form == TokenForm::Text ? value_of(token.name) : literal(value_of(token.name))});
     for (const parse::Statement& statement : model_->script.statements)
       for (const auto& [name, span] : statement.parameters)
-        if (name == "window_start" || name == "window_end") places_.patches.push_back({span, literal(value_of(name))});
+        if (name == "window_start" || name == "window_end")
+          places_.patches[""].push_back({span, literal(value_of(name))});
   }
 
   /// The value as DuckDB writes it in this type; the text itself, and a problem, if it is none.
@@ -266,6 +267,7 @@ class Bench {
     }
     for (const Sql& macro : partition_macros(*model_))
       if (!ran(connection.execute(macro))) return false;
+    macros_ = MacroPlaces(model_->source->text.size());
     for (std::size_t i = 0; i < model_->script.statements.size(); ++i) {
       for (const SetupStatement& sent : bind::macros_for_binding(*model_, i, places_))
         if (!set_up_by(connection, sent.sql)) return false;
@@ -283,32 +285,22 @@ class Bench {
   }
 
   bool set_up_by(duck::Connection& connection, const parse::Spliced& sql) {
-    if (auto done = connection.execute(sql.sql()); !done) {
-      blame(connection, done.error(), sql);
+    if (auto done = connection.execute(macros_.apart(sql)); !done) {
+      blame(done.error(), sql, 0);
       return false;
     }
-    setup_.push_back(sql);
     return true;
   }
 
-  void blame(duck::Connection& connection, const duck::Failure& failure, const parse::Spliced& sql) {
-    std::vector<const parse::Spliced*> setup;
-    for (const parse::Spliced& one : setup_) setup.push_back(&one);
-    const auto macro = macro_of_fault(connection, setup, sql.sql(), failure);
-    outcome_.problems.push_back(build::explain(failure, *model_, macro ? *setup[*macro] : sql));
+  void blame(const duck::Failure& failure, const parse::Spliced& sql, std::size_t before) {
+    outcome_.problems.push_back(build::explain(failure, *model_, sql, before, macros_));
   }
 
   bool compute(duck::Connection& connection) {
     const parse::Spliced query = bind::text_for_binding(*model_, model_->script.statements.size() - 1, places_);
     const Sql head("CREATE TEMP TABLE {} AS ", duck::Identifier(kResult));
     if (auto done = connection.execute(Sql("{}{}", head, query.sql())); !done) {
-      duck::Failure failure = done.error();
-      if (auto bound = connection.describe(query.sql()); !bound) {
-        blame(connection, bound.error(), query);
-        return false;
-      }
-      if (failure.position) *failure.position -= std::min<std::uint32_t>(*failure.position, head.text().size());
-      outcome_.problems.push_back(build::explain(failure, *model_, query));
+      blame(done.error(), query, head.text().size());
       return false;
     }
     auto columns = connection.describe(Sql("FROM {}", duck::TableName{"temp", "main", kResult}));
@@ -370,7 +362,7 @@ class Bench {
   bind::Places places_;
   std::vector<ReadSource> sources_;
   std::unique_ptr<bind::StandIns> stand_ins_;
-  std::vector<parse::Spliced> setup_;
+  MacroPlaces macros_{0};
   bind::Columns columns_;
 };
 

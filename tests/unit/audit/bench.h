@@ -5,6 +5,8 @@
 
 #include "audit/audit.h"
 #include "audit/custom.h"
+#include "project/custom_test.h"
+#include "project/references.h"
 
 namespace weir::audit {
 
@@ -34,6 +36,7 @@ class Bench : public ::testing::Test {
 
   std::vector<Verdict> verdicts(std::vector<weir::Test> tests) {
     model_.tests = std::move(tests);
+    read_queries();
     const auto described = clean_->describe(duck::Sql("SELECT * FROM orders"));
     std::vector<lake::ColumnState> columns;
     for (const auto& column : *described) columns.push_back({.name = column.name, .type = column.type});
@@ -42,7 +45,6 @@ class Bench : public ::testing::Test {
                          .table = duck::Sql("{}", duck::TableName{"", "", "orders"}),
                          .columns = columns,
                          .partition = partition_,
-                         .custom_tests = custom_,
                          .resolve = [](const Asset& asset) -> Result<duck::Sql> {
                            return duck::Sql("{}", duck::TableName{"", asset.schema, asset.name});
                          },
@@ -56,15 +58,27 @@ class Bench : public ::testing::Test {
   }
   Verdict verdict(weir::Test one) { return verdicts({std::move(one)}).at(0); }
 
-  void add_custom(const std::string& path, const std::string& text) {
-    CustomTest made{
-        .path = path, .source = std::make_shared<Source>(Source{.path = path, .text = text, .hash = ""}), .script = {}};
-    made.script = *parse::parse_script(*clean_, text, path);
-    custom_.push_back(std::move(made));
+  /// As loading the project does it.
+  void read_queries() {
+    model_.test_queries.clear();
+    for (std::size_t i = 0; i < model_.tests.size(); ++i) {
+      const weir::Test& declared = model_.tests[i];
+      const bool is_inline = declared.kind == TestKind::Sql;
+      if (!is_inline && declared.kind != TestKind::Custom) continue;
+      const std::string& text = is_inline ? declared.text : custom_.at(declared.text);
+      const std::string path = is_inline ? "models/orders.sql" : declared.text + ".sql";
+      CustomTest made{.path = is_inline ? declared.name : declared.text,
+                      .source = std::make_shared<Source>(Source{.path = path, .text = text, .hash = ""}),
+                      .script = {}};
+      made.script = *parse::parse_script(*clean_, text, path);
+      model_.test_queries.push_back(test_query_of(model_, i, made));
+    }
+    Config config;
+    config.lakes.push_back({.name = "main"});
+    for (const Diagnostic& one : resolve_references(model_, config, {}, {})) ADD_FAILURE() << one.message;
   }
   Verdict custom(const std::string& text) {
-    custom_.clear();
-    add_custom("tests/sane.sql", text);
+    custom_["tests/sane"] = text;
     auto declared = test(TestKind::Custom);
     declared.text = "tests/sane";
     return verdict(declared);
@@ -75,8 +89,8 @@ class Bench : public ::testing::Test {
   Model model_;
   duck::Sql slice_{"orders"};
   std::string partition_;
-  std::vector<CustomTest> custom_;
-  std::vector<duck::Sql> setup_;
+  std::map<std::string, std::string> custom_;
+  std::vector<parse::Spliced> setup_;
   bool samples_ = true;
   std::vector<std::string> private_;
 };

@@ -197,7 +197,6 @@ TEST_F(Property, AnInterruptEndsTheAudit) {
                              .table = slice_,
                              .columns = {{.name = "v", .type = "BIGINT"}},
                              .partition = {},
-                             .custom_tests = custom_,
                              .resolve = {},
                              .setup = {}};
   const auto got = audit(
@@ -217,7 +216,6 @@ TEST_F(Property, AnInterruptWhileATestIsBoundEndsTheAuditToo) {
                        .table = slice_,
                        .columns = {{.name = "v", .type = "BIGINT"}},
                        .partition = {},
-                       .custom_tests = custom_,
                        .resolve = {},
                        .setup = {},
                        .stop = &stop};
