@@ -19,7 +19,7 @@ namespace weir::cli {
 namespace {
 
 Exit new_data_test(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   // The positionals are `folder model`: with --data-test NAME the first of them is the model.
   const auto made =
@@ -176,7 +176,7 @@ Exit init_command(const Args& args, Streams& streams) {
 }
 
 Exit doctor_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const std::vector<ops::Finding> findings = ops::doctor(*workspace);
   bool all_good = true;
@@ -195,7 +195,7 @@ Exit doctor_command(const Args& args, Streams& streams) {
 }
 
 Exit state_rebuild_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   Progress progress(streams, args.flag("quiet"), false);
   const auto rebuilt = ops::rebuild_state(*workspace, progress, stop_requested());

@@ -125,7 +125,7 @@ Exit misuse(const std::vector<std::string>& words, const std::string& what, Stre
   std::vector<std::string> known;
   std::string message = what;
   std::string wrong;
-  if (command == nullptr && !words.empty() && !words[0].starts_with('-') && words[0] != "state") {
+  if (command == nullptr && !words.empty() && !words[0].starts_with('-') && words[0] != "state" && words[0] != "env") {
     wrong = words[0];
     message = "there is no command " + wrong;
     for (const Command& one : commands()) known.emplace_back(one.name);
@@ -194,14 +194,14 @@ Exit run_words(int argc, const char* const* argv, Streams& streams) {
   for (const auto& bound : bounds) {
     const bool asked = version ? std::string(bound->command->name) == "version" : bound->app->parsed();
     if (!asked) continue;
-    const Args args = arguments_of(*bound, argc, argv);
+    Args args = arguments_of(*bound, argc, argv);
+    const char* environment = std::getenv("WEIR_ENV");
+    if (!args.lists.contains("env") && environment != nullptr && *environment != '\0')
+      args.lists["env"].emplace_back(environment);
     apply_color(args, streams);
     std::error_code lost;
     streams.folder = std::filesystem::absolute(args.text("directory", "."), lost).string();
     if (lost) return misuse(words, "the working directory cannot be found: " + lost.message(), streams);
-    // Only prod has tables so far: another name must never write to them.
-    if (const std::string environment = args.text("env", "prod"); environment != "prod")
-      return misuse(words, "there is no environment " + environment + " yet; the only one is prod", streams);
     return bound->command->run(args, streams);
   }
   streams.out << root.help();

@@ -130,7 +130,7 @@ Exit query_command(const Args& args, Streams& streams) {
   auto request = rows_request(args, streams);
   if (!request) return Exit::Misuse;
   request->sql = std::move(sql);
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   return show_rows(
       *workspace, [&](const ops::QueryRequest& asked) { return ops::query(*workspace, asked); }, std::move(*request),
@@ -138,10 +138,10 @@ Exit query_command(const Args& args, Streams& streams) {
 }
 
 Exit history_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const auto limit = static_cast<std::size_t>(std::max(1, std::atoi(args.text("limit", "20").c_str())));
-  const auto history = ops::history(*workspace, args.text("env", "prod"), args.text("asset"), limit);
+  const auto history = ops::history(*workspace, args.text("asset"), limit);
   if (!history) return refuse(history.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     nlohmann::json versions = nlohmann::json::array();
@@ -170,7 +170,7 @@ Exit history_command(const Args& args, Streams& streams) {
 }
 
 Exit status_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const auto statuses =
       ops::status(*workspace, args.text("env", "prod"), args.text("asset"), args.text("from"), args.text("to"));

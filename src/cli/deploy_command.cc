@@ -51,7 +51,7 @@ nlohmann::ordered_json json_of(const ops::Deployed& deployed, const ops::Workspa
 }  // namespace
 
 Exit deploy_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::DeployRequest request{.environment = args.text("env", "prod"), .is_dry_run = args.flag("dry-run")};
   request.command = args.line;

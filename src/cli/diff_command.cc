@@ -190,7 +190,7 @@ Exit diff_command(const Args& args, Streams& streams) {
     streams.err << "error: weir diff takes two assets\nhint: weir diff orders@12 orders\n";
     return Exit::Misuse;
   }
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::DiffRequest request{.left = assets[0], .right = assets[1], .key = names_in(args.list("key"))};
   request.where = args.text("where", "");

@@ -41,7 +41,7 @@ Exit list_generations(ops::Workspace& workspace, const std::string& environment,
 }  // namespace
 
 Exit rollback_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::RollbackRequest request;
   request.environment = args.text("env", "prod");
@@ -74,7 +74,7 @@ Exit rollback_command(const Args& args, Streams& streams) {
 }
 
 Exit gc_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::CollectRequest request;
   request.is_dry_run = args.flag("dry-run");

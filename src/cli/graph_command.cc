@@ -61,7 +61,7 @@ void print_text(const ops::GraphReport& report, Streams& streams) {
 }  // namespace
 
 Exit graph_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   std::vector<std::string> select = args.list("selector");
   for (const std::string& more : args.list("select")) select.push_back(more);

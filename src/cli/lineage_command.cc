@@ -173,7 +173,7 @@ Exit print_lineage(const ops::LineageReport& report, const ops::LineageRequest& 
 }  // namespace
 
 Exit lineage_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (!args.text("column")) {
     streams.err << "error: weir lineage takes a model or one of its columns\nhint: `weir ls` lists the models\n";
@@ -194,7 +194,7 @@ Exit lineage_command(const Args& args, Streams& streams) {
 }
 
 Exit impact_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (!args.text("column")) {
     streams.err << "error: weir impact takes a column: MODEL.COLUMN or URI.COLUMN\n"

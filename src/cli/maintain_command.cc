@@ -61,7 +61,7 @@ Exit maintain_command(const Args& args, Streams& streams) {
   std::atomic<bool>& stop = stop_requested();
   const ops::MaintainRequest request{
       .lake = args.text("lake"), .grace = args.text("grace"), .dry_run = args.flag("dry-run")};
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   Progress progress(streams, args.flag("quiet"), false);
   const auto done = ops::maintain(*workspace, request, progress, stop);

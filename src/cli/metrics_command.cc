@@ -53,7 +53,7 @@ Exit append(ops::Workspace& workspace, const Args& args, Streams& streams) {
 }  // namespace
 
 Exit metrics_ls_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::MetricListRequest request;
   request.environment = args.text("env", "prod");
@@ -97,7 +97,7 @@ Exit metrics_ls_command(const Args& args, Streams& streams) {
 
 Exit metrics_sql_command(const Args& args, Streams& streams) {
   if (!has_table(args, "metrics sql", streams)) return Exit::Misuse;
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (args.text("into")) return append(*workspace, args, streams);
   const auto sql = ops::compose_metrics(*workspace, request_of(args));
@@ -115,7 +115,7 @@ Exit metrics_query_command(const Args& args, Streams& streams) {
   if (!how) return Exit::Misuse;
   // The limit stands in the query itself.
   how->limit.reset();
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const auto rows = [&](const ops::QueryRequest& asked) {
     return ops::query_metrics(*workspace, request_of(args), asked);

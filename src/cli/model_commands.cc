@@ -12,7 +12,7 @@
 namespace weir::cli {
 
 Exit show_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (!args.text("model")) {
     streams.err << "error: weir show takes a model\nhint: `weir ls` lists them\n";
@@ -67,13 +67,12 @@ Exit show_command(const Args& args, Streams& streams) {
 }
 
 Exit test_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   std::vector<std::string> select = args.list("selector");
   for (const std::string& more : args.list("select")) select.push_back(more);
   if (args.flag("unit")) return run_unit_tests(*workspace, select, args, streams);
-  const auto tested =
-      ops::test(*workspace, args.text("env", "prod"), select, args.list("exclude"), args.text("partition"));
+  const auto tested = ops::test(*workspace, select, args.list("exclude"), args.text("partition"));
   if (!tested) return refuse(tested.error(), workspace->loaded(), streams);
   bool blocked = false;
   nlohmann::ordered_json models = nlohmann::ordered_json::array();

@@ -169,11 +169,12 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
   for (const Diagnostic& found : diagnostics) {
     const std::string_view code = name_of(found.code);
     if (found.code == Code::W7010) return Exit::Interrupted;
-    // W00 configuration … W03 references, W20 graph and selection, W22 metrics, W80 command line: the project or the
-    // command is not valid.
+    // W00 configuration … W03 references, W20 graph and selection, W22 metrics, W80 command line, names of
+    // environments: the project or the command is not valid.
     if (code.starts_with("W00") || code.starts_with("W01") || code.starts_with("W02") || code.starts_with("W03") ||
         code.starts_with("W20") || code.starts_with("W21") || code.starts_with("W22") || code.starts_with("W80") ||
-        code == "W6011" || code == "W6606" || code.starts_with("W663"))
+        code == "W6011" || code == "W6606" || code.starts_with("W663") || code == "W5401" || code == "W5402" ||
+        code == "W5403" || code == "W5426" || code == "W5427")
       exit = Exit::Misuse;
   }
   return exit;

@@ -69,7 +69,7 @@ void print_summary(const ops::PlanReport& report, Streams& streams) {
 }  // namespace
 
 Exit plan_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::PlanRequest request{.environment = args.text("env", "prod")};
   request.select = args.list("selector");

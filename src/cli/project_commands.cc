@@ -35,7 +35,7 @@ std::size_t count(const Diagnostics& all, Severity severity) {
 }  // namespace
 
 Exit check_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const auto checked = ops::check(*workspace, {.offline = args.flag("offline")});
   if (!checked) return refuse(checked.error(), workspace->loaded(), streams);
@@ -73,7 +73,7 @@ Exit check_command(const Args& args, Streams& streams) {
 }
 
 Exit ls_command(const Args& args, Streams& streams) {
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   std::vector<std::string> select = args.list("selector");
   for (const std::string& more : args.list("select")) select.push_back(more);

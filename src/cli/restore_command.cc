@@ -127,7 +127,7 @@ Exit restore_command(const Args& args, Streams& streams) {
     streams.err << "error: weir restore takes an asset\nhint: weir restore orders --version 12\n";
     return Exit::Misuse;
   }
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   ops::RestoreRequest request = request_of(args);
   if (!args.flag("yes") || args.flag("dry-run")) {

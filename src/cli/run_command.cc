@@ -153,7 +153,7 @@ std::atomic<bool>& stop_requested() {
 
 Exit run_command(const Args& args, Streams& streams) {
   std::atomic<bool>& stop = stop_requested();
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (args.flag("dry-run")) return show_plan(*workspace, args, streams);
   if (args.text("jobs") && std::atoi(args.text("jobs")->c_str()) < 1) {
@@ -179,7 +179,7 @@ Exit run_command(const Args& args, Streams& streams) {
 
 Exit apply_command(const Args& args, Streams& streams) {
   std::atomic<bool>& stop = stop_requested();
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const ops::RunRequest given = request_of(args);
   ops::ApplyRequest request{.options = given.options, .select = given.select, .exclude = given.exclude};

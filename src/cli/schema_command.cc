@@ -105,7 +105,7 @@ Exit schema_command(const Args& args, Streams& streams) {
                    "hint: weir schema diff orders 1 2\n";
     return Exit::Misuse;
   }
-  auto workspace = ops::Workspace::open(args.text("directory", "."));
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (is_diff) return print_diff(*workspace, words, streams, args.flag("json"));
   return print_schema(*workspace, words[0], args.text("version"), streams, args.flag("json"));

@@ -1,5 +1,7 @@
 #include "env/placement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace weir::env {
@@ -85,22 +87,125 @@ void take_over_all(const Graph& graph, std::vector<Model>& models) {
 
 bool is_owned(const Model& model) { return model.plane == Plane::Virtual || model.plane == Plane::View; }
 
+namespace {
+
+/// Keys of what the selected models whose rows weir does not own write.
+std::set<std::string> built_keys(const Graph& graph, const std::set<std::string>& selected) {
+  std::set<std::string> keys;
+  for (const Model& model : graph.models()) {
+    if (is_owned(model) || !selected.contains(model.path)) continue;
+    for (const Asset& asset : outputs_of(model)) keys.insert(asset.key());
+  }
+  return keys;
+}
+
+/// Where everything lies that models and tests name.
+std::map<std::string, Asset> moves_of(const Graph& graph, const PlaceRequest& request,
+                                      const std::map<std::string, Placement>& owned) {
+  std::map<std::string, Asset> moved;
+  for (const Model& model : graph.models())
+    if (const auto found = owned.find(model.path); found != owned.end() && found->second.data)
+      moved.emplace(model.relation.key(), *found->second.data);
+  if (request.forks == nullptr || request.forks->empty()) return moved;
+  const auto built = built_keys(graph, request.selected);
+  const auto note = [&](const Asset& asset) {
+    const std::string key = asset.key();
+    if (moved.contains(key)) return;
+    Asset place = request.forks->read(asset, built.contains(key) && !request.only_reads);
+    if (place.place != asset.place) moved.emplace(key, std::move(place));
+  };
+  for (const Model& model : graph.models()) {
+    for (const Reference& reference : model.references) note(reference.asset);
+    for (const Asset& asset : outputs_of(model)) note(asset);
+    for (const Test& test : model.tests)
+      if (test.reference) note(*test.reference);
+    for (const Trigger& trigger : model.triggers)
+      if (trigger.asset) note(*trigger.asset);
+  }
+  return moved;
+}
+
+/// A view lies in the default lake and reads it alone. One that would read a fork becomes a table, as does nothing
+/// else.
+void materialize_views(std::vector<Model>& models, Placed& placed) {
+  if (models.empty()) return;
+  for (Model& model : models) {
+    if (model.plane != Plane::View) continue;
+    const Asset& data = *placed.owned.at(model.path).data;
+    const bool reads_fork =
+        std::any_of(model.references.begin(), model.references.end(), [&data](const Reference& reference) {
+          return reference.asset.kind == AssetKind::Lake && reference.asset.place != data.place;
+        });
+    if (!reads_fork) continue;
+    model.plane = Plane::Virtual;
+    model.strategy = Strategy::Replace;
+    placed.materialized.push_back(model.path);
+  }
+}
+
+Result<void> judge_targets(const std::vector<Model>& models, const PlaceRequest& request) {
+  if (request.forks == nullptr || request.only_reads) return {};
+  Diagnostics problems;
+  for (const Model& model : models) {
+    if (model.plane == Plane::Manual && !request.forks->empty() && request.selected.contains(model.path))
+      problems.push_back(
+          {.code = Code::W5423,
+           .message = fmt::format("{} is manual: its script would write the lakes that it attaches", model.path),
+           .path = model.source->path,
+           .hint = fmt::format("leave it out of runs of {}: --exclude {}", request.environment.name, model.path)});
+    const bool is_foreign = model.target && model.target->kind == AssetKind::Lake && !is_owned(model) &&
+                            request.selected.contains(model.path) && !request.forks->may_write(model.target->place);
+    if (!is_foreign) continue;
+    problems.push_back({.code = Code::W5420,
+                        .message = model.path + " would write " + model.target->uri() + " from environment " +
+                                   request.environment.name,
+                        .path = model.source->path});
+  }
+  if (!problems.empty()) return fail(std::move(problems));
+  return {};
+}
+
+}  // namespace
+
+Asset Placed::where(const Asset& asset) const {
+  const auto found = moved.find(asset.key());
+  return found == moved.end() ? forks.read(asset) : found->second;
+}
+
+std::map<std::string, std::string> own_data(const Graph& graph, const std::set<std::string>& selected,
+                                            const Forks& forks) {
+  std::map<std::string, std::string> own;
+  if (forks.empty()) return own;
+  const auto built = built_keys(graph, selected);
+  for (const Model& model : graph.models())
+    for (const Reference& reference : model.references) {
+      const std::string key = reference.asset.key();
+      std::string owner = forks.owner(reference.asset, built.contains(key));
+      if (!owner.empty()) own.emplace(key, std::move(owner));
+    }
+  return own;
+}
+
 Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
-  std::map<std::string, Placement> owned;
-  std::map<std::string, Asset> moved;  // key of a relation -> where its rows lie
+  Placed placed;
   for (const Model& model : graph.models()) {
     if (!is_owned(model) && model.plane != Plane::Ephemeral) continue;
-    Placement placement = placement_of(model, request);
-    if (placement.data) moved.emplace(model.relation.key(), *placement.data);
-    owned.emplace(model.path, std::move(placement));
+    placed.owned.emplace(model.path, placement_of(model, request));
   }
-  const auto move = [&moved](Asset& asset) {
-    if (const auto found = moved.find(asset.key()); found != moved.end()) asset = found->second;
-  };
-  if (owned.empty()) return Placed{std::shared_ptr<const Graph>(std::shared_ptr<const Graph>(), &graph), {}};
+  placed.moved = moves_of(graph, request, placed.owned);
+  if (request.forks != nullptr) placed.forks = *request.forks;
+  const bool has_forks = request.forks != nullptr && !request.forks->empty();
+  if (placed.owned.empty() && !has_forks) {
+    placed.graph = std::shared_ptr<const Graph>(std::shared_ptr<const Graph>(), &graph);
+    return placed;
+  }
+  const auto move = [&placed](Asset& asset) { asset = placed.where(asset); };
   std::vector<Model> models = graph.models();
   for (Model& model : models) {
-    if (is_owned(model)) model.target = *owned.at(model.path).data;
+    if (is_owned(model))
+      model.target = *placed.owned.at(model.path).data;
+    else if (model.target && has_forks)
+      model.target = request.only_reads ? placed.where(*model.target) : request.forks->written(*model.target);
     for (Reference& reference : model.references) move(reference.asset);
     for (Test& test : model.tests)
       if (test.reference) move(*test.reference);
@@ -109,9 +214,12 @@ Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
     for (Trigger& trigger : model.triggers)
       if (trigger.asset) move(*trigger.asset);
   }
+  WEIR_CHECK(judge_targets(models, request));
+  if (has_forks) materialize_views(models, placed);
   take_over_all(graph, models);
   WEIR_TRY(Graph linked, Graph::link(std::move(models)));
-  return Placed{std::make_shared<const Graph>(std::move(linked)), std::move(owned)};
+  placed.graph = std::make_shared<const Graph>(std::move(linked));
+  return placed;
 }
 
 }  // namespace weir::env

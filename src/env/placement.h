@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "env/environment.h"
+#include "env/forks.h"
 #include "graph/graph.h"
 
 namespace weir::env {
@@ -34,6 +35,15 @@ struct Placed {
   std::shared_ptr<const Graph> graph;
   /// Owned and ephemeral models by path.
   std::map<std::string, Placement> owned;
+  /// Key of an asset as models name it -> where its rows lie, where that is elsewhere.
+  std::map<std::string, Asset> moved;
+  /// For assets that only tests name.
+  Forks forks;
+  /// Views that read rows of a fork, which nobody could open from the lake where views lie: they are tables here.
+  std::vector<std::string> materialized;
+
+  /// Where the rows of an asset lie that a model or test names.
+  Asset where(const Asset& asset) const;
 };
 
 struct PlaceRequest {
@@ -48,11 +58,21 @@ struct PlaceRequest {
   /// Models that are to be built although another environment owns the table of their definition: they get one of
   /// their own.
   std::set<std::string> own = {};
+  /// What the environment reads and writes of lakes. Nothing in prod.
+  const Forks* forks = nullptr;
+  /// Nothing is built: a model's target is where its rows are read.
+  bool only_reads = false;
 };
 
 bool is_owned(const Model& model);
-/// A graph without owned and ephemeral models comes back as it is, and must outlive the result. Errors: none of its
-/// own; what linking finds cannot be found anew.
+
+/// Key of each asset that lies in a fork, or that the selected models are about to build there -> the environment whose
+/// rows those are: for plan::fingerprints(). Empty in prod.
+std::map<std::string, std::string> own_data(const Graph& graph, const std::set<std::string>& selected,
+                                            const Forks& forks);
+
+/// A graph in which nothing lies elsewhere comes back as it is, and must outlive the result. Errors: W5420 a model
+/// would write a lake that is not the environment's.
 Result<Placed> place(const Graph& graph, const PlaceRequest& request);
 
 }  // namespace weir::env

@@ -59,16 +59,20 @@ Literal attach_target(const DatabaseLocation& catalog) {
   return Literal((postgres ? "ducklake:postgres:" : "ducklake:sqlite:") + catalog.target);
 }
 
-Sql reader_options(const DatabaseLocation& catalog, const std::string& metadata) {
-  if (catalog.kind == DatabaseLocation::Kind::Postgres) return Sql("METADATA_CATALOG {}", Literal(metadata));
+Sql reader_options(const LakeConfig& lake, const std::string& metadata) {
+  if (lake.catalog.kind == DatabaseLocation::Kind::Postgres) {
+    Sql options("METADATA_CATALOG {}", Literal(metadata));
+    if (!lake.metadata_schema.empty()) options += Sql(", METADATA_SCHEMA {}", Literal(lake.metadata_schema));
+    return options;
+  }
   return Sql("METADATA_CATALOG {}, META_BUSY_TIMEOUT 10000", Literal(metadata));
 }
 
 // The journal's mode stays with the file. A reader must not ask for it: a lake that was not made here has another, and
 // cannot be changed read-only.
-Sql writer_options(const DatabaseLocation& catalog, const std::string& metadata) {
-  if (catalog.kind == DatabaseLocation::Kind::Postgres) return reader_options(catalog, metadata);
-  return Sql("{}, META_JOURNAL_MODE 'WAL'", reader_options(catalog, metadata));
+Sql writer_options(const LakeConfig& lake, const std::string& metadata) {
+  if (lake.catalog.kind == DatabaseLocation::Kind::Postgres) return reader_options(lake, metadata);
+  return Sql("{}, META_JOURNAL_MODE 'WAL'", reader_options(lake, metadata));
 }
 
 Sql data_path_options(const std::optional<std::string>& moved_to) {
@@ -232,10 +236,11 @@ Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Optio
   lake.writer_ = reserved_name("_weir_w_", config.name) + "_" + random;
   lake.metadata_ = reserved_name("_weir_m_", config.name) + "_" + random;
   lake.data_folder_ = config.data + "/";
-  if (options.write) WEIR_CHECK(check_writable(config));
+  const bool write = options.write && !config.is_read_only;
+  if (write) WEIR_CHECK(check_writable(config));
 
   WEIR_TRY(lake.exists_, is_present(config));
-  if (!lake.exists_ && options.write) WEIR_CHECK(create(connection, lake, options));
+  if (!lake.exists_ && write) WEIR_CHECK(create(connection, lake, options));
   if (!lake.exists_) {
     if (auto done = connection.execute(Sql("ATTACH ':memory:' AS {}", Identifier(lake.reader_))); !done)
       return fail(explain(Code::W6001, "no place for the lake " + config.name, done.error()));
@@ -248,22 +253,22 @@ Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Optio
       return fail(explain(Code::W6001, "the lake " + config.name + " cannot be reopened", done.error()));
     WEIR_CHECK(attach_reader(connection, lake, moved));
   }
-  return options.write ? attach_writer(connection, lake, moved) : Result<void>{};
+  return write ? attach_writer(connection, lake, moved) : Result<void>{};
 }
 
 Result<void> Lakes::attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
   const LakeConfig& config = lake.config_;
   const Sql attach("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_),
-                   reader_options(config.catalog, lake.metadata_), data_path_options(moved));
+                   reader_options(config, lake.metadata_), data_path_options(moved));
   auto done = connection.execute(attach);
   if (done) return {};
-  auto probe = probe_catalog(config.catalog);
+  auto probe = probe_catalog(config);
   if (probe.kind == CatalogProbe::Kind::NotALake) {
     // Another process may just be making it: that one holds the lock until the lake is there.
     static const std::atomic<bool> never{false};
     if (const auto lock = lake.lock(never)) done = connection.execute(attach);
     if (done) return {};
-    probe = probe_catalog(config.catalog);
+    probe = probe_catalog(config);
   }
   return fail(judge_failure(config, probe, done.error()));
 }
@@ -274,8 +279,8 @@ Result<void> Lakes::attach_writer(duck::Connection& connection, Lake& lake, cons
   const std::string metadata = reserved_name("_weir_n_", config.name) + lake.writer_.substr(lake.writer_.rfind('_'));
   const auto done = connection.execute(Sql(
       "ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0{})", attach_target(config.catalog),
-      Identifier(lake.writer_), writer_options(config.catalog, metadata), data_path_options(moved)));
-  if (!done) return fail(judge_failure(config, probe_catalog(config.catalog), done.error()));
+      Identifier(lake.writer_), writer_options(config, metadata), data_path_options(moved)));
+  if (!done) return fail(judge_failure(config, probe_catalog(config), done.error()));
   return {};
 }
 
@@ -289,8 +294,8 @@ Result<void> Lakes::create(duck::Connection& connection, Lake& lake, const Optio
   const Identifier maker(lake.writer_ + "_new");
   const auto made = connection.execute(
       Sql("ATTACH {} AS {} ({}, DATA_PATH {}, DATA_INLINING_ROW_LIMIT 0)", attach_target(config.catalog), maker,
-          writer_options(config.catalog, lake.metadata_ + "_new"), Literal(lake.data_folder_)));
-  if (!made) return fail(judge_failure(config, probe_catalog(config.catalog), made.error()));
+          writer_options(config, lake.metadata_ + "_new"), Literal(lake.data_folder_)));
+  if (!made) return fail(judge_failure(config, probe_catalog(config), made.error()));
   const auto set = connection.execute(Sql("CALL {}.set_option('data_inlining_row_limit', 0)", maker));
   const auto detached = connection.execute(Sql("DETACH {}", maker));
   if (!set) return fail(explain(Code::W6001, "the new lake " + config.name + " cannot be set up", set.error()));
@@ -448,9 +453,8 @@ Result<void> Lakes::attach_alias(duck::Connection& connection, const std::string
   if (scheme == "ducklake") {
     const Lake& one = lake(place);
     const std::string metadata = reserved_name("_weir_s_", alias) + "_" + random_hex();
-    attach =
-        Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0)",
-            attach_target(one.config().catalog), Identifier(alias), writer_options(one.config().catalog, metadata));
+    attach = Sql("ATTACH {} AS {} ({}, CREATE_IF_NOT_EXISTS false, DATA_INLINING_ROW_LIMIT 0)",
+                 attach_target(one.config().catalog), Identifier(alias), writer_options(one.config(), metadata));
   } else if (scheme == "datatable") {
     const DatabaseLocation& location = databases_.at(place);
     WEIR_TRY(const Sql type, type_option(location));

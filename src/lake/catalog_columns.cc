@@ -51,8 +51,8 @@ Asked ask_sqlite(const std::string& path) {
   return rows;
 }
 
-Asked ask_postgres(const std::string& target) {
-  auto session = PostgresSession::open(target);
+Asked ask_postgres(const LakeConfig& lake) {
+  auto session = PostgresSession::open(lake.catalog.target, lake.metadata_schema);
   if (!session) return tl::unexpected(session.error());
   return session->rows(kQuery);
 }
@@ -72,7 +72,7 @@ Result<CatalogColumns> catalog_columns(const LakeConfig& lake, const std::vector
   WEIR_TRY(const bool is_there, is_present(lake));
   if (!is_there) return found;
   const bool is_postgres = lake.catalog.kind == DatabaseLocation::Kind::Postgres;
-  const Asked rows = is_postgres ? ask_postgres(lake.catalog.target) : ask_sqlite(lake.catalog.target);
+  const Asked rows = is_postgres ? ask_postgres(lake) : ask_sqlite(lake.catalog.target);
   if (!rows)
     return fail(Diagnostic{.code = Code::W6003,
                            .message = fmt::format("lake {} ({}) cannot be read: {}", lake.name, lake.catalog.shown,

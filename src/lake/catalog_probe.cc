@@ -34,8 +34,8 @@ CatalogProbe probe_sqlite(const std::string& path) {
   return {CatalogProbe::Kind::Lake, text == nullptr ? "" : reinterpret_cast<const char*>(text), {}};
 }
 
-CatalogProbe probe_postgres(const std::string& target) {
-  auto session = PostgresSession::open(target);
+CatalogProbe probe_postgres(const LakeConfig& lake) {
+  auto session = PostgresSession::open(lake.catalog.target, lake.metadata_schema);
   if (!session) return {CatalogProbe::Kind::Unreachable, {}, session.error()};
   const auto table = session->ask("SELECT to_regclass('ducklake_metadata')::text");
   if (!table) return {CatalogProbe::Kind::Unreachable, {}, table.error()};
@@ -47,9 +47,9 @@ CatalogProbe probe_postgres(const std::string& target) {
 
 }  // namespace
 
-CatalogProbe probe_catalog(const DatabaseLocation& catalog) {
-  return catalog.kind == DatabaseLocation::Kind::Postgres ? probe_postgres(catalog.target)
-                                                          : probe_sqlite(catalog.target);
+CatalogProbe probe_catalog(const LakeConfig& lake) {
+  return lake.catalog.kind == DatabaseLocation::Kind::Postgres ? probe_postgres(lake)
+                                                               : probe_sqlite(lake.catalog.target);
 }
 
 Result<bool> is_present(const LakeConfig& lake) {
@@ -60,7 +60,7 @@ Result<bool> is_present(const LakeConfig& lake) {
            (!std::filesystem::is_regular_file(lake.catalog.target, error) ||
             std::filesystem::file_size(lake.catalog.target, error) > 0);
   }
-  const CatalogProbe probe = probe_postgres(lake.catalog.target);
+  const CatalogProbe probe = probe_postgres(lake);
   if (probe.kind == CatalogProbe::Kind::Unreachable)
     return fail(Diagnostic{
         .code = Code::W6001,

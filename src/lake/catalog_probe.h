@@ -19,7 +19,7 @@ struct CatalogProbe {
   std::string reason;
 };
 
-CatalogProbe probe_catalog(const DatabaseLocation& catalog);
+CatalogProbe probe_catalog(const LakeConfig& lake);
 
 /// True if there is something to attach. For SQLite a look at the file, for PostgreSQL a question to the server.
 /// Errors: W6001 the server does not answer, or refuses.

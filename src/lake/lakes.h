@@ -86,6 +86,9 @@ class LakeLock {
   virtual bool is_held() = 0;
 };
 
+/// Waits for the writers' lock of a lake, attached or not. Errors: as Lake::lock().
+Result<std::unique_ptr<LakeLock>> lock_of(const LakeConfig& lake, const std::atomic<bool>& stop);
+
 /// One attached lake. Threads: const members are safe; connections are the caller's.
 class Lake {
  public:
@@ -108,7 +111,7 @@ class Lake {
   const std::string& reader() const { return reader_; }
   const std::string& writer() const { return writer_; }
   /// A table of the metadata database (`ducklake_snapshot`, …), read only.
-  duck::TableName metadata(const std::string& table) const { return {metadata_, {}, table}; }
+  duck::TableName metadata(const std::string& table) const { return {metadata_, config_.metadata_schema, table}; }
 
   /// The version that the connection's transaction reads (pins it on first use).
   /// Errors: W6003 the lake cannot be read.

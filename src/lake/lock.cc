@@ -75,12 +75,21 @@ Result<std::unique_ptr<LakeLock>> lock_file(const LakeConfig& lake, const std::a
   return std::unique_ptr<LakeLock>(std::move(held));
 }
 
-// One database holds one lake, so the key is a constant: "weir" in ASCII, and 1 for the lake.
+// One schema of a database holds one lake. The key: "weir" in ASCII, and 1 for the lake in the database's own schema, a
+// number of its name's for any other.
+std::int32_t number_of(const std::string& schema) {
+  std::uint32_t number = 2166136261U;  // FNV-1a: the same on every host
+  for (const unsigned char c : schema) number = (number ^ c) * 16777619U;
+  return schema.empty() ? 1 : static_cast<std::int32_t>(number);
+}
+
 Result<std::unique_ptr<LakeLock>> lock_advisory(const LakeConfig& lake, const std::atomic<bool>& stop) {
   auto session = PostgresSession::open(lake.catalog.target);
   if (!session) return cannot(lake, session.error());
+  const std::string question =
+      fmt::format("SELECT pg_try_advisory_lock(2003134834, {})", number_of(lake.metadata_schema));
   while (true) {
-    const auto taken = session->ask("SELECT pg_try_advisory_lock(2003134834, 1)");
+    const auto taken = session->ask(question.c_str());
     if (!taken) return cannot(lake, taken.error());
     if (*taken == "t") return std::unique_ptr<LakeLock>(std::make_unique<AdvisoryLock>(std::move(*session)));
     if (stop.load()) return interrupted(lake);
@@ -90,9 +99,10 @@ Result<std::unique_ptr<LakeLock>> lock_advisory(const LakeConfig& lake, const st
 
 }  // namespace
 
-Result<std::unique_ptr<LakeLock>> Lake::lock(const std::atomic<bool>& stop) const {
-  return config_.catalog.kind == DatabaseLocation::Kind::Postgres ? lock_advisory(config_, stop)
-                                                                  : lock_file(config_, stop);
+Result<std::unique_ptr<LakeLock>> lock_of(const LakeConfig& lake, const std::atomic<bool>& stop) {
+  return lake.catalog.kind == DatabaseLocation::Kind::Postgres ? lock_advisory(lake, stop) : lock_file(lake, stop);
 }
+
+Result<std::unique_ptr<LakeLock>> Lake::lock(const std::atomic<bool>& stop) const { return lock_of(config_, stop); }
 
 }  // namespace weir::lake

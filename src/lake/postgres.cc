@@ -19,11 +19,20 @@ struct Clear {
 
 void PostgresSession::Close::operator()(pg_conn* connection) const { PQfinish(connection); }
 
-tl::expected<PostgresSession, std::string> PostgresSession::open(const std::string& target) {
+tl::expected<PostgresSession, std::string> PostgresSession::open(const std::string& target, const std::string& schema) {
   PostgresSession session;
   session.connection_.reset(PQconnectdb(target.c_str()));
   if (PQstatus(session.connection_.get()) != CONNECTION_OK) return tl::unexpected(reason_of(session.connection_.get()));
+  if (schema.empty()) return session;
+  const auto set = session.ask(("SET search_path = " + session.quoted(schema)).c_str());
+  if (!set) return tl::unexpected(set.error());
   return session;
+}
+
+std::string PostgresSession::quoted(const std::string& name) {
+  const std::unique_ptr<char, void (*)(void*)> text(PQescapeIdentifier(connection_.get(), name.c_str(), name.size()),
+                                                    PQfreemem);
+  return text == nullptr ? std::string() : std::string(text.get());
 }
 
 tl::expected<std::optional<std::string>, std::string> PostgresSession::ask(const char* fixed_sql) {

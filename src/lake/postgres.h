@@ -18,10 +18,12 @@ class PostgresSession {
   struct Close {
     void operator()(pg_conn* connection) const;
   };
-  /// Connects; on failure the server's reason (holds no password).
-  static tl::expected<PostgresSession, std::string> open(const std::string& target);
+  /// Connects, to one schema of the database if it is named; on failure the server's reason (holds no password).
+  static tl::expected<PostgresSession, std::string> open(const std::string& target, const std::string& schema = {});
   /// The first value of the first row, nothing for no row or NULL; on failure the server's reason.
   tl::expected<std::optional<std::string>, std::string> ask(const char* fixed_sql);
+  /// A name as SQL has it.
+  std::string quoted(const std::string& name);
   /// All rows as text; on failure the server's reason.
   tl::expected<std::vector<std::vector<std::optional<std::string>>>, std::string> rows(const char* fixed_sql);
   /// False once the session is known to be lost.

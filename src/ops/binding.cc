@@ -10,8 +10,6 @@
 namespace weir::ops {
 namespace {
 
-constexpr const char* kEnvironment = "prod";
-
 /// Lets the engine say which columns a view, or a table of a database, has.
 Result<void> describe(Workspace& workspace, const Asset& asset, SourceColumns& found) {
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
@@ -38,8 +36,12 @@ Result<void> describe(Workspace& workspace, const Asset& asset, SourceColumns& f
 
 }  // namespace
 
-Result<SourceColumns> columns_in_lakes(Workspace& workspace, const std::vector<Asset>& assets) {
+Result<SourceColumns> columns_in_lakes(Workspace& workspace, const std::vector<Asset>& named) {
   SourceColumns found;
+  std::vector<Asset> assets = named;
+  for (Asset& asset : assets) {
+    WEIR_TRY(asset, workspace.located(asset));
+  }
   WEIR_TRY(const Config* config, workspace.config());
   std::vector<const Asset*> to_describe;
   for (const LakeConfig& lake : config->lakes) {
@@ -64,18 +66,34 @@ Result<SourceColumns> columns_in_lakes(Workspace& workspace, const std::vector<A
     if (asset.kind == AssetKind::Datatable && !asset.name.empty()) {
       WEIR_CHECK(describe(workspace, asset, found));
     }
+  // By the names that models use.
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const std::string key = named[i].key();
+    const std::string place = assets[i].key();
+    if (key == place) continue;
+    if (auto schema = found.schemas.extract(place); !schema.empty()) {
+      schema.key() = key;
+      found.schemas.insert(std::move(schema));
+    }
+    if (found.missing.erase(place) > 0) found.missing.insert(key);
+  }
   return found;
 }
 
 Result<bind::KnownSchemas> captured_columns(Workspace& workspace) {
   bind::KnownSchemas known;
-  WEIR_TRY(const Config* config, workspace.config());
-  // Opening a state that is not there would make it.
-  if (config->state.kind != DatabaseLocation::Kind::Postgres && !io::exists(config->state.target)) return known;
-  WEIR_TRY(state::Store * store, workspace.store());
-  WEIR_TRY(const auto records, store->latest_schemas(kEnvironment));
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
+  if (store == nullptr) return known;
+  std::vector<state::SchemaRecord> records;
+  // What an environment did not capture itself is as the one that it comes from has it: nearer ones come last.
+  WEIR_TRY(const auto chain, workspace.chain());
+  for (auto level = chain.rbegin(); level != chain.rend(); ++level) {
+    WEIR_TRY(auto of_level, store->latest_schemas(level->name));
+    records.insert(records.end(), of_level.begin(), of_level.end());
+  }
   for (const state::SchemaRecord& record : records) {
     bind::KnownSchema& schema = known[record.asset];
+    schema = {};
     schema.version = record.version;
     schema.captured = record.captured;
     const auto columns = nlohmann::json::parse(record.columns_json, nullptr, false);

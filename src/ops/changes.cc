@@ -8,7 +8,6 @@
 #include "env/environment.h"
 #include "io/hash.h"
 #include "ops/binding.h"
-#include "ops/store_if_there.h"
 #include "parse/functions.h"
 #include "plan/fingerprint.h"
 #include "project/cache.h"
@@ -25,7 +24,7 @@ bool is_all_as_deployed(const Graph& graph, const std::vector<state::DeployedMod
 /// What the environment has. Of an owned model that is what it shows: after a rollback, or where a build failed,
 /// another definition than the one deployed last, whose text proves nothing then.
 Result<void> look(Workspace& workspace, const std::string& environment, EnvironmentChanges& found) {
-  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
   found.digest = digest_of(found.deployed);
   if (store == nullptr) return {};
   WEIR_TRY(found.deployed, store->deployed(environment));
@@ -44,7 +43,7 @@ Result<void> look(Workspace& workspace, const std::string& environment, Environm
 /// The texts that the environment runs, as a project under today's weir.yaml. Texts that no longer load, or that make
 /// no graph, prove nothing; that is no error.
 Result<void> load_deployed(Workspace& workspace, const std::string& environment, EnvironmentChanges& found) {
-  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
   OpenTexts texts;
   if (store != nullptr) {
     WEIR_TRY(texts, store->deployed_texts(environment));

@@ -35,8 +35,7 @@ struct History {
   std::vector<lake::VersionRecord> versions;
 };
 /// Versions of an asset (of the default lake if nothing is named), newest first.
-Result<History> history(Workspace& workspace, const std::string& environment, const std::optional<std::string>& asset,
-                        std::size_t limit);
+Result<History> history(Workspace& workspace, const std::optional<std::string>& asset, std::size_t limit);
 
 /// One slice as `weir status` shows it.
 struct SliceStatus {

@@ -1,8 +1,11 @@
 #include "ops/deploy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "env/environment.h"
 #include "metric/table_path.h"
 #include "ops/check.h"
 #include "plan/fingerprint.h"
@@ -108,9 +111,10 @@ state::Deployment begun(const std::string& environment, const std::string& comma
 }  // namespace
 
 Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
-  if (request.environment != "prod")
-    return fail(Diagnostic{.code = Code::W2230,
-                           .message = "there is no environment " + request.environment + " yet; the only one is prod"});
+  if (request.environment != workspace.environment())
+    return fail(Diagnostic{
+        .code = Code::W2230,
+        .message = fmt::format("{} is not the environment that the project was opened for", request.environment)});
   WEIR_TRY(const Checked checked, check(workspace));
   Diagnostics errors;
   Deployed deployed;
@@ -141,12 +145,14 @@ Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std
                            const std::string& environment, const std::string& run, const std::string& command) {
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(state::Store * store, workspace.store());
+  // The definition alone: what rows an environment has of its own is none of the project's.
+  const auto plain = environment == env::kProd ? std::map<std::string, std::string>() : plan::fingerprints(*graph);
   std::vector<state::DeployedModel> records;
   std::vector<std::pair<std::string, std::string>> digests;
   std::set<std::string> called;
   for (const auto& [path, fingerprint] : definitions) {
     const Model& model = graph->models()[graph->index_of(path)];
-    records.push_back(record_of(model, fingerprint));
+    records.push_back(record_of(model, plain.empty() ? fingerprint : plain.at(path)));
     for (const MacroDefinition& macro : model.macros) called.insert(macro.library);
     digests.emplace_back(records.back().model, records.back().digest);
   }

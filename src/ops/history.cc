@@ -1,15 +1,15 @@
 #include "ops/data.h"
-#include "ops/placed.h"
 
 namespace weir::ops {
 
-Result<History> history(Workspace& workspace, const std::string& environment, const std::optional<std::string>& asset,
-                        std::size_t limit) {
+Result<History> history(Workspace& workspace, const std::optional<std::string>& asset, std::size_t limit) {
   History history;
   WEIR_TRY(const Config* config, workspace.config());
   std::optional<Asset> wanted;
+  Asset named;
   if (asset) {
-    WEIR_TRY(wanted, workspace.asset_named(*asset));
+    WEIR_TRY(named, workspace.asset_named(*asset));
+    WEIR_TRY(wanted, workspace.located(named));
     history.asset = wanted->uri();
   }
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
@@ -22,12 +22,12 @@ Result<History> history(Workspace& workspace, const std::string& environment, co
   // Of an owned model the versions of its rows, not those of the view that shows them.
   std::optional<Asset> rows;
   if (wanted) {
-    WEIR_TRY(rows, rows_of(workspace, *wanted, environment));
+    WEIR_TRY(rows, workspace.rows_of(named));
   }
   WEIR_TRY(history.versions, lake.history(connection, rows, limit));
   if (wanted && history.versions.empty()) {
     WEIR_TRY(const Graph* graph, workspace.graph());
-    const Model* producer = graph->producer(*wanted);
+    const Model* producer = graph->producer(named);
     return fail(Diagnostic{
         .code = Code::W2012,
         .message = wanted->uri() + " has no versions",

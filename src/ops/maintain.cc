@@ -195,6 +195,8 @@ Result<std::vector<MaintainedLake>> maintain(Workspace& workspace, const Maintai
   WEIR_TRY(duck::Connection connection, lakes->connect());
   std::vector<MaintainedLake> done;
   for (const lake::Lake& lake : lakes->all()) {
+    // A sandbox tends what is its own.
+    if (workspace.environment() != env::kProd && lake.config().environment != workspace.environment()) continue;
     if (request.lake && project->config.lake(*request.lake)->name != lake.name()) continue;
     WEIR_TRY(MaintainedLake one, Maintenance(*project, *store, lake, connection, request, grace, listener, stop).run());
     done.push_back(std::move(one));

@@ -9,7 +9,6 @@
 #include "io/hash.h"
 #include "lake/table_sizes.h"
 #include "ops/selection.h"
-#include "ops/store_if_there.h"
 #include "plan/fingerprint.h"
 #include "text/lexer.h"
 
@@ -66,7 +65,7 @@ class Planner {
 
   Result<void> run() {
     WEIR_CHECK(judge_environment());
-    WEIR_TRY(state::Store * store, store_if_there(workspace_));
+    WEIR_TRY(state::Store * store, workspace_.store_if_there());
     if (store != nullptr) {
       WEIR_TRY(environment_, env::look(*store, environment()));
     }
@@ -86,7 +85,7 @@ class Planner {
     if (environment() == "prod") return {};
     WEIR_TRY(const Config* config, workspace_.config());
     if (config->environments.contains(environment())) return {};
-    WEIR_TRY(state::Store * store, store_if_there(workspace_));
+    WEIR_TRY(state::Store * store, workspace_.store_if_there());
     if (store != nullptr) {
       WEIR_TRY(const auto deployments, store->deployments(environment(), 1));
       if (!deployments.empty()) return {};

@@ -50,6 +50,37 @@ Result<parse::Statement> only_select(duck::Connection& connection, const std::st
   return fail(std::move(found));
 }
 
+/// The asset that a name means: one that begins with a configured lake, or is of the default lake.
+std::optional<Asset> asset_of(const parse::TableReference& table, const lake::Lakes& lakes,
+                              const std::string& default_lake) {
+  const std::size_t size = table.parts.size();
+  if (size > 3) return std::nullopt;
+  Asset asset{AssetKind::Lake, default_lake, size == 1 ? "main" : table.parts[size - 2], table.parts.back()};
+  if (size < 3) return asset;
+  const auto lake = std::find_if(lakes.all().begin(), lakes.all().end(),
+                                 [&table](const lake::Lake& one) { return text::same_word(one.name(), table.parts[0]); });
+  if (lake == lakes.all().end()) return std::nullopt;
+  asset.place = lake->name();
+  return asset;
+}
+
+/// Names that begin with a configured lake lead to its read-only attachment, and those that the environment reads
+/// elsewhere to where it does; all others are left to the current catalog.
+Result<parse::Spliced> to_places(Workspace& workspace, const std::string& sql, const parse::Statement& statement,
+                                const lake::Lakes& lakes, const std::string& default_lake) {
+  std::vector<parse::Replacement> replacements;
+  for (const parse::TableReference& table : statement.tables) {
+    const std::optional<Asset> asset = asset_of(table, lakes, default_lake);
+    if (!asset) continue;
+    WEIR_TRY(const Asset place, workspace.located(*asset));
+    if (table.parts.size() != 3 && place == *asset) continue;
+    duck::Sql name("{}", lakes.lake(place.place).readable(place.schema, place.name));
+    if (!table.has_alias) name += duck::Sql(" AS {}", duck::Identifier(table.parts.back()));
+    replacements.push_back({table.span, (table.is_table_form ? "FROM " : "") + name.text()});
+  }
+  return parse::Spliced::make(sql, statement.span, std::move(replacements));
+}
+
 Diagnostic explain_query(const duck::Failure& failure, const parse::Spliced* spliced) {
   Diagnostic found{.code = Code::W4001, .message = lake::mask_secrets(failure.message)};
   if (spliced == nullptr || !failure.position) return found;
@@ -154,7 +185,8 @@ Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
           duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader())));
       !done)
     return fail(explain_query(done.error(), nullptr));
-  const auto spliced = parse::Spliced::make(request.sql, statement.span, to_lakes(statement, *lakes));
+  WEIR_TRY(const parse::Spliced spliced,
+           to_places(workspace, request.sql, statement, *lakes, config->default_lake().name));
   WEIR_CHECK(pass_read_only_gate(connection, spliced, statement));
   const duck::Sql limit =
       request.limit ? duck::Sql(" LIMIT {}", *request.limit + (request.format.empty() ? 1 : 0)) : duck::Sql();

@@ -69,6 +69,9 @@ class Restore {
       : workspace_(workspace), request_(request), project_(project), lakes_(lakes), clean_(clean) {}
 
   Result<void> find() {
+    if (workspace_.environment() != env::kProd)
+      return not_restorable(fmt::format("{} is a sandbox", workspace_.environment()),
+                            "run its models again; versions are restored in prod alone");
     WEIR_TRY(const Asset asset, workspace_.asset_named(request_.asset));
     if (asset.kind != AssetKind::Lake || project_.config.lake(asset.place) == nullptr)
       return not_restorable(fmt::format("{} lies in no lake of this project", asset.uri()), "");
@@ -117,7 +120,7 @@ class Restore {
     WEIR_TRY(
         report.tests,
         run::test_relation(
-            project_, *found_.model, lakes_, clean_,
+            project_, env::Placed(), *found_.model, lakes_, clean_,
             {.slice = effect.slice_image, .table = effect.table_image, .columns = effect.columns, .partition = {}}));
     const bool blocks = report.tests.size() != found_.model->tests.size() ||
                         std::any_of(report.tests.begin(), report.tests.end(),

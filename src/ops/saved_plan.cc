@@ -6,7 +6,6 @@
 
 #include "env/environment.h"
 #include "io/files.h"
-#include "ops/store_if_there.h"
 
 namespace weir::ops {
 namespace {
@@ -198,7 +197,7 @@ Result<void> expect_unmoved(Workspace& workspace, const SavedPlan& saved) {
   WEIR_TRY(const auto hashes, file_hashes(workspace));
   if (const auto files = differing(saved.basis.files, hashes); !files.empty())
     add(Code::W5503, "files changed since the plan was saved: " + listed(files));
-  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
   std::vector<state::DeployedModel> deployed;
   env::Environment environment;
   if (store != nullptr) {

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/files.h"
 #include "text/lexer.h"
 
 namespace weir::ops {
 namespace {
-
-constexpr const char* kEnvironment = "prod";
 
 std::vector<duck::Column> columns_of(const std::string& json) {
   std::vector<duck::Column> columns;
@@ -40,12 +37,12 @@ std::vector<std::string> shared_names(const std::vector<duck::Column>& of, const
 
 Result<std::vector<SchemaVersion>> schema_versions(Workspace& workspace, const std::string& name) {
   WEIR_TRY(const Asset asset, workspace.asset_named(name));
-  WEIR_TRY(const Config* config, workspace.config());
   std::vector<state::SchemaRecord> records;
-  const bool has_state = config->state.kind == DatabaseLocation::Kind::Postgres || io::exists(config->state.target);
-  if (has_state) {
-    WEIR_TRY(state::Store * store, workspace.store());
-    WEIR_TRY(records, store->schemas(kEnvironment, asset.key()));
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
+  WEIR_TRY(const auto chain, workspace.chain());
+  // What an environment did not build itself is as the nearest one that it comes from has it.
+  for (auto level = chain.begin(); store != nullptr && records.empty() && level != chain.end(); ++level) {
+    WEIR_TRY(records, store->schemas(level->name, asset.key()));
   }
   if (records.empty())
     return fail(Diagnostic{.code = Code::W2012,

@@ -2,20 +2,17 @@
 
 #include <map>
 
-#include "ops/store_if_there.h"
 #include "plan/fingerprint.h"
 
 namespace weir::ops {
 namespace {
 
-constexpr const char* kEnvironment = "prod";
-
 Result<std::set<std::string>> modified(Workspace& workspace) {
   WEIR_TRY(const Graph* graph, workspace.graph());
-  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
   std::map<std::string, std::string> deployed;
   if (store != nullptr) {
-    WEIR_TRY(const auto models, store->deployed(kEnvironment));
+    WEIR_TRY(const auto models, store->deployed(workspace.environment()));
     for (const state::DeployedModel& model : models) deployed[model.model] = model.fingerprint;
   }
   std::set<std::string> paths;
@@ -26,10 +23,10 @@ Result<std::set<std::string>> modified(Workspace& workspace) {
 }
 
 Result<std::set<std::string>> failed(Workspace& workspace) {
-  WEIR_TRY(state::Store * store, store_if_there(workspace));
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
   std::set<std::string> paths;
   if (store == nullptr) return paths;
-  WEIR_TRY(const auto slices, store->slices(kEnvironment, std::nullopt));
+  WEIR_TRY(const auto slices, store->slices(workspace.environment(), std::nullopt));
   for (const state::SliceRecord& slice : slices)
     if (slice.status == "failed") paths.insert(slice.model);
   return paths;

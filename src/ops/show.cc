@@ -13,6 +13,11 @@ Result<Shown> show(Workspace& workspace, const std::string& name, const std::opt
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(const Model* found, find_model(*project, name));
   const Model& model = graph->models()[graph->index_of(found->path)];
+  const bool is_prod = workspace.environment() == env::kProd;
+  const env::Placed* placed = nullptr;
+  if (!is_prod) {
+    WEIR_TRY(placed, workspace.placed());
+  }
   Shown shown{.model = &model};
   shown.fingerprint = plan::fingerprints(*graph).at(model.path);
   if (model.partitioning) {
@@ -31,9 +36,9 @@ Result<Shown> show(Workspace& workspace, const std::string& name, const std::opt
     values[text.substr(0, equals)] = text.substr(equals + 1);
   }
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
-  const auto where = [lakes](const Reference& reference) {
-    return duck::Sql("{}", lakes->lake(reference.asset.place).readable(reference.asset.schema, reference.asset.name))
-        .text();
+  const auto where = [lakes, placed](const Reference& reference) {
+    const Asset asset = placed == nullptr ? reference.asset : placed->where(reference.asset);
+    return duck::Sql("{}", lakes->lake(asset.place).readable(asset.schema, asset.name)).text();
   };
   const std::size_t size = model.script.statements.size();
   if (model.plane == Plane::Manual) {

@@ -2,7 +2,6 @@
 #include <set>
 
 #include "ops/data.h"
-#include "ops/placed.h"
 #include "plan/fingerprint.h"
 #include "run/observe.h"
 
@@ -60,9 +59,9 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   std::set<std::string> all;
   for (const Model& model : graph->models()) all.insert(model.path);
   WEIR_TRY(const env::Environment shown, env::look(*store, environment));
-  WEIR_TRY(const env::Placed placed, placed_in(workspace, environment));
-  WEIR_TRY(const plan::World world, run::observe(*project, *placed.graph, all, *lakes, *store, shown));
-  const auto fingerprints = plan::fingerprints(*graph);
+  WEIR_TRY(const env::Placed* placed, workspace.placed());
+  WEIR_TRY(const plan::World world, run::observe(*project, *placed->graph, all, *lakes, *store, shown));
+  const auto fingerprints = plan::fingerprints(*graph, env::own_data(*graph, {}, placed->forks));
   std::set<std::pair<std::string, std::string>> running;
   WEIR_TRY(const std::vector<state::Lease> leases, store->leases());
   for (const state::Lease& lease : leases) running.emplace(lease.asset, lease.slice);
@@ -71,10 +70,16 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
     WEIR_TRY(wanted, workspace.asset_named(*asset));
   }
   std::vector<AssetStatus> statuses;
-  for (const Model& model : placed.graph->models()) {
+  for (const Model& model : placed->graph->models()) {
     if (!model.target || model.plane == Plane::Table || model.plane == Plane::File) continue;
     if (wanted && !(*wanted == model.relation)) continue;
     AssetStatus one{.model = model.path, .asset = model.relation.uri()};
+    if (!env::is_owned(model) && !placed->forks.may_write(model.target->place)) {
+      // The environment has no rows of its own: readers see the parent's.
+      one.slices.push_back({"", "deferred", {}});
+      statuses.push_back(std::move(one));
+      continue;
+    }
     std::map<std::string, SliceStatus> slices;
     WEIR_TRY(const std::vector<calendar::Slot> range, asked_range(model, from, to));
     for (const calendar::Slot& slot : range) slices.emplace(slot.identity, SliceStatus{slot.identity, "missing", {}});

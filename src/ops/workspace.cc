@@ -8,8 +8,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "io/files.h"
 #include "io/installation.h"
 #include "metric/judge.h"
+#include "plan/fingerprint.h"
+#include "text/lexer.h"
 
 namespace weir::ops {
 namespace {
@@ -41,12 +44,12 @@ Diagnostics problems_of(const Diagnostics& all) {
 
 }  // namespace
 
-Result<Workspace> Workspace::open(const std::string& folder) {
+Result<Workspace> Workspace::open(const std::string& folder, std::string environment) {
   WEIR_TRY(std::string root, find_project(folder));
   if (::chdir(root.c_str()) != 0)
     return fail(
         Diagnostic{.code = Code::W9010, .message = fmt::format("cannot enter {}: {}", root, std::strerror(errno))});
-  return Workspace(std::move(root));
+  return Workspace(std::move(root), std::move(environment));
 }
 
 Result<const Config*> Workspace::config() {
@@ -55,6 +58,10 @@ Result<const Config*> Workspace::config() {
     Diagnostics warnings;
     WEIR_TRY(Config config, load_config(root_, warnings));
     config_ = std::make_unique<Config>(std::move(config));
+    if (auto entered = enter(*config_); !entered) {
+      config_.reset();
+      return fail(std::move(entered).error());
+    }
   }
   return config_.get();
 }
@@ -64,6 +71,11 @@ Result<const Project*> Workspace::project() {
     LazyParser parser;
     WEIR_TRY(Project project, load_project(root_, parser));
     WEIR_CHECK(metric::judge(project, parser));
+    // Models name the lakes of weir.yaml, so the forks come when they are read.
+    if (environment_ != env::kProd) {
+      WEIR_TRY(const Config* config, this->config());
+      project.config.lakes = config->lakes;
+    }
     project_ = std::make_unique<Project>(std::move(project));
   }
   return project_.get();
@@ -100,9 +112,52 @@ Result<state::Store*> Workspace::store() {
   return store_.get();
 }
 
+Result<state::Store*> Workspace::store_if_there() {
+  WEIR_TRY(const Config* config, this->config());
+  if (config->state.kind != DatabaseLocation::Kind::Postgres && !io::exists(config->state.target)) return nullptr;
+  return store();
+}
+
+Result<env::Registry> Workspace::registry() {
+  WEIR_TRY(const Config* config, this->config());
+  WEIR_TRY(state::Store * store, store_if_there());
+  return env::Registry::read(*config, store);
+}
+
+/// Finds the environment, and puts its forks among the lakes. Requires: config_ is set.
+Result<void> Workspace::enter(Config& config) {
+  if (environment_ == env::kProd) return {};
+  WEIR_TRY(const env::Registry registry, this->registry());
+  WEIR_TRY(chain_, registry.chain(environment_));
+  environment_ = chain_.front().name;
+  return env::add_forks(config, chain_);
+}
+
+Result<std::vector<env::Settings>> Workspace::chain() {
+  WEIR_TRY(const Config* config, this->config());
+  (void)config;
+  if (chain_.empty()) chain_.push_back({.name = environment_});
+  return chain_;
+}
+
+/// An environment that weir.yaml declares is recorded when something is written to it.
+Result<void> Workspace::note_first_use() {
+  if (chain_.empty() || chain_.front().parent.empty() || !chain_.front().created.empty()) return {};
+  WEIR_TRY(state::Store * store, this->store());
+  for (env::Settings& one : chain_) {
+    if (one.parent.empty() || !one.created.empty()) continue;
+    one.created = state::now_text();
+    auto made = store->create_environment({one.name, one.parent, env::settings_text(one), one.created});
+    // Another command may have been first.
+    if (!made && made.error().front().code != Code::W5403) return made;
+  }
+  return {};
+}
+
 Result<lake::Lakes*> Workspace::lakes(bool write, bool confined) {
   if (lakes_ == nullptr || (write && !lakes_write_)) {
     WEIR_TRY(const Config* config, this->config());
+    if (write) WEIR_CHECK(note_first_use());
     lakes_.reset();
     lake::Lakes::Options options{.extension_folder = io::extension_folder(), .write = write, .confined = confined};
     if (write) {
@@ -114,6 +169,73 @@ Result<lake::Lakes*> Workspace::lakes(bool write, bool confined) {
     lakes_write_ = write;
   }
   return lakes_.get();
+}
+
+Result<void> Workspace::look_around() {
+  if (forks_) return {};
+  WEIR_TRY(const Config* config, this->config());
+  WEIR_TRY(lake::Lakes * lakes, this->lakes(lakes_write_));
+  WEIR_TRY(env::Forks forks, env::Forks::look(*config, *lakes, environment_));
+  forks_ = std::move(forks);
+  WEIR_TRY(state::Store * store, store_if_there());
+  if (store == nullptr) return {};
+  WEIR_TRY(const auto chain, this->chain());
+  WEIR_TRY(const auto newest, store->newest_promotions());
+  // The nearest environment's view hides those of the others.
+  for (const env::Settings& level : chain) {
+    for (const state::PromotionRecord& promotion : newest) {
+      if (promotion.environment != level.name) continue;
+      for (const state::ShownModel& one : promotion.models) {
+        const auto view = parse_asset(one.view);
+        const auto data = parse_asset(one.data);
+        if (!view || !data) continue;
+        Asset relation = *view;
+        const std::string prefix = level.parent.empty() ? std::string() : level.name + "__";
+        if (relation.schema.starts_with(prefix)) relation.schema.erase(0, prefix.size());
+        views_.emplace(relation.key(), std::pair(*view, *data));
+      }
+    }
+  }
+  return {};
+}
+
+Result<Asset> Workspace::located(const Asset& asset) {
+  if (environment_ == env::kProd) return asset;
+  WEIR_CHECK(look_around());
+  if (const auto view = views_.find(asset.key()); view != views_.end()) return view->second.first;
+  return forks_->read(asset);
+}
+
+Result<Asset> Workspace::rows_of(const Asset& asset) {
+  WEIR_CHECK(look_around());
+  if (const auto view = views_.find(asset.key()); view != views_.end()) return view->second.second;
+  return forks_->read(asset);
+}
+
+Result<std::string> Workspace::owner_of(const Asset& place) {
+  WEIR_CHECK(look_around());
+  WEIR_TRY(const Config* config, this->config());
+  if (const LakeConfig* lake = config->lake(place.place); lake != nullptr && !lake->environment.empty())
+    return lake->environment;
+  for (const env::Settings& level : chain_)
+    if (!level.parent.empty() && place.schema.starts_with(level.name + "__")) return level.name;
+  return std::string(env::kProd);
+}
+
+Result<const env::Placed*> Workspace::placed() {
+  if (placed_ != nullptr) return placed_.get();
+  WEIR_TRY(const Graph* graph, this->graph());
+  WEIR_CHECK(look_around());
+  WEIR_TRY(state::Store * store, this->store());
+  WEIR_TRY(const env::Environment environment, env::look(*store, environment_));
+  const auto fingerprints = plan::fingerprints(*graph, env::own_data(*graph, {}, *forks_));
+  WEIR_TRY(env::Placed placed, env::place(*graph, {.fingerprints = fingerprints,
+                                                   .environment = environment,
+                                                   .selected = {},
+                                                   .forks = &*forks_,
+                                                   .only_reads = true}));
+  placed_ = std::make_unique<env::Placed>(std::move(placed));
+  return placed_.get();
 }
 
 Result<Asset> Workspace::asset_named(const std::string& name) {

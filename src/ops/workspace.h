@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "env/placement.h"
+#include "env/registry.h"
 #include "graph/graph.h"
 #include "lake/lakes.h"
 #include "project/project.h"
@@ -18,18 +20,24 @@ namespace weir::ops {
 class Workspace {
  public:
   /// Finds the project at or above `folder` and makes its folder the working directory, so that file names in models
-  /// are relative to it. Errors: W0001 no project.
-  static Result<Workspace> open(const std::string& folder);
+  /// are relative to it. Every look at it is one through `environment`. Errors: W0001 no project.
+  static Result<Workspace> open(const std::string& folder, std::string environment = std::string(env::kProd));
 
   const std::string& root() const { return root_; }
+  const std::string& environment() const { return environment_; }
 
-  /// The configuration alone. Errors: W00xx.
+  /// The configuration alone; in an environment other than prod, with its forks among the lakes. Errors: W00xx, W5401
+  /// no such environment, W5422.
   Result<const Config*> config();
   /// Configuration and models with all diagnostics, errors included. Errors: what prevents looking at all.
   Result<const Project*> project();
   /// The project's graph. Errors: every error among the project's diagnostics, W2001, W2003.
   Result<const Graph*> graph();
   Result<state::Store*> store();
+  /// Nothing where no state was made yet: asking for it would make it.
+  Result<state::Store*> store_if_there();
+  /// Every environment there is.
+  Result<env::Registry> registry();
   /// Lakes attached; asking for `write` after a reader was opened opens them anew. Errors: W60xx, W9001.
   /// What models may reach is confined to the project (`allow_paths`); a user's own statement is not. Requires: asked
   /// alike within one command.
@@ -47,12 +55,33 @@ class Workspace {
   /// The model whose asset or path the user named: an asset URI, `schema.table`, a table, or a model's path.
   /// A name that is none of these is taken as a table of the default lake.
   Result<Asset> asset_named(const std::string& name);
+  /// The environment and those that it comes from, nearest first.
+  Result<std::vector<env::Settings>> chain();
+  /// Where the environment reads what projects name so: a view of its own or of the nearest environment that it comes
+  /// from, a table of a fork, or what the name says.
+  Result<Asset> located(const Asset& asset);
+  /// Where the rows themselves lie: of an owned model the table behind the view.
+  Result<Asset> rows_of(const Asset& asset);
+  /// The environment whose rows lie at a place of located().
+  Result<std::string> owner_of(const Asset& place);
+  /// The graph as the environment reads it: each reference and each target where its rows lie. Nothing is built by it.
+  Result<const env::Placed*> placed();
   /// What to do about a name that led to nothing: the nearest model or table, or where to look.
   std::string hint_for(const std::string& name);
 
  private:
-  explicit Workspace(std::string root) : root_(std::move(root)) {}
+  Workspace(std::string root, std::string environment) : root_(std::move(root)), environment_(std::move(environment)) {}
+  Result<void> enter(Config& config);
+  Result<void> note_first_use();
+  Result<void> look_around();
   std::string root_;
+  std::string environment_;
+  /// The environment and those that it comes from; empty until the configuration was read.
+  std::vector<env::Settings> chain_;
+  std::optional<env::Forks> forks_;
+  /// Key of a relation -> the view by which the environment shows it, and its table.
+  std::map<std::string, std::pair<Asset, Asset>> views_;
+  std::unique_ptr<env::Placed> placed_;
   std::unique_ptr<Config> config_;
   std::unique_ptr<Project> project_;
   std::unique_ptr<Graph> graph_;

@@ -1,6 +1,7 @@
 #include "plan/fingerprint.h"
 
 #include <algorithm>
+#include <set>
 
 #include "io/hash.h"
 
@@ -107,7 +108,8 @@ std::string local_fingerprint(const Model& model) {
   return digest.hex();
 }
 
-std::map<std::string, std::string> fingerprints(const Graph& graph) {
+std::map<std::string, std::string> fingerprints(const Graph& graph,
+                                                const std::map<std::string, std::string>& own_data) {
   std::map<std::string, std::string> all;
   for (std::size_t i = 0; i < graph.models().size(); ++i) {
     const Model& model = graph.models()[i];
@@ -119,6 +121,12 @@ std::map<std::string, std::string> fingerprints(const Graph& graph) {
       if (!is_only_tested(model, graph.models()[producer])) inputs.push_back(all.at(graph.models()[producer].path));
     std::sort(inputs.begin(), inputs.end());
     digest.add("input", inputs);
+    std::set<std::string> rows;
+    if (!own_data.empty())
+      for (const Reference& reference : model.references)
+        if (const auto own = own_data.find(reference.asset.key()); own != own_data.end())
+          rows.insert(own->first + " of " + own->second);
+    if (!rows.empty()) digest.add("rows", std::vector<std::string>(rows.begin(), rows.end()));
     all.emplace(model.path, digest.hex());
   }
   return all;

@@ -12,7 +12,10 @@ namespace weir::plan {
 
 /// Fingerprints of all models by path: first 16 digits of SHA-256 over the canonical query and setup, the options that
 /// change data, and the sorted fingerprints of the inputs. Not in it: tests, descriptions, owner, tags, schedule.
-std::map<std::string, std::string> fingerprints(const Graph& graph);
+/// `own_data`: key of each asset that an environment has rows of its own of -> that environment; it counts for readers,
+/// so that no table is reused that was computed from other rows.
+std::map<std::string, std::string> fingerprints(const Graph& graph,
+                                                const std::map<std::string, std::string>& own_data = {});
 
 /// The same of one model without its inputs: differs when its own text or options do.
 std::string local_fingerprint(const Model& model);

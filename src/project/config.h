@@ -25,6 +25,13 @@ struct LakeConfig {
   /// Absolute folder or s3:// prefix, no trailing slash.
   std::string data;
   std::optional<std::string> retention;
+  /// Schema of a PostgreSQL database that holds the catalog's tables; empty: the database's own default.
+  std::string metadata_schema;
+  /// Set for the fork of a lake: the lake of weir.yaml, and the environment whose fork it is.
+  std::string fork_of;
+  std::string environment;
+  /// Never written, whatever a command asks for.
+  bool is_read_only = false;
 };
 
 struct Config {

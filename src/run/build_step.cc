@@ -274,7 +274,8 @@ Result<void> prepare_effect(Session& session, StepWork& work, duck::Connection& 
 
 /// Where the audit reads an asset: as the step itself would. The after-image of the step's own target is given
 /// separately.
-Result<duck::Sql> audit_relation(Session& session, const Asset& asset) {
+Result<duck::Sql> audit_relation(Session& session, const Asset& named) {
+  const Asset asset = session.placed.where(named);
   if (asset.kind == AssetKind::Datatable) {
     WEIR_TRY(const duck::TableName table, session.lakes.datatable(asset.place, asset.schema, asset.name));
     return duck::Sql("{}", table);

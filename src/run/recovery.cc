@@ -174,7 +174,8 @@ Result<std::int64_t> remove_leftovers(const lake::Lake& lake, duck::Connection& 
                                       const std::atomic<bool>& stop) {
   std::vector<Asset> held;
   for (const state::Lease& lease : leases)
-    if (auto asset = parse_asset(lease.asset); asset && asset->kind == AssetKind::Lake && asset->place == lake.name())
+    if (auto asset = parse_asset(lease.asset);
+        asset && asset->kind == AssetKind::Lake && text::same_word(asset->place, lake.name()))
       held.push_back(std::move(*asset));
   WEIR_TRY(const auto lock, lake.lock(stop));
   WEIR_TRY(std::int64_t removed, lake.remove_files(connection, "weir-" + run.run));

@@ -253,7 +253,9 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
            check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
   WEIR_TRY(options.partitions, partitions_of(graph, request));
   options.tests = plan::test_fingerprints(graph, project.custom_tests);
-  const auto fingerprints = plan::fingerprints(graph);
+  WEIR_TRY(const env::Forks forks, env::Forks::look(project.config, lakes, request.options.environment));
+  planned.fingerprints = plan::fingerprints(graph, env::own_data(graph, request.selected, forks));
+  const auto& fingerprints = planned.fingerprints;
   WEIR_TRY(planned.environment, env::look(store, request.options.environment));
   const std::set<std::string> selected =
       with_changed_producers(graph, request.selected, fingerprints, planned.environment);
@@ -261,7 +263,8 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
                           .environment = planned.environment,
                           .selected = selected,
                           .reused = request.reused,
-                          .forward_only = request.options.forward_only};
+                          .forward_only = request.options.forward_only,
+                          .forks = &forks};
   std::set<std::string> built = selected;
   for (const std::string& model : request.reused) built.erase(model);
   while (true) {
@@ -269,8 +272,17 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
     WEIR_TRY(planned.world, observe(project, *planned.placed.graph, selected, lakes, store, planned.environment));
     WEIR_TRY(planned.plan, plan::make_plan(*planned.placed.graph, built, fingerprints, planned.world, options));
     std::set<std::string> own = unwritable(planned.plan, planned.placed);
-    if (own.empty()) return planned;
-    place.own.merge(own);
+    if (!own.empty()) {
+      place.own.merge(own);
+      continue;
+    }
+    for (const std::string& view : planned.placed.materialized)
+      planned.notes.push_back(
+          {.code = Code::W5406,
+           .severity = Severity::Hint,
+           .message = fmt::format("{} is a table in {}: it reads rows of the environment's own lake", view,
+                                  planned.environment.name)});
+    return planned;
   }
 }
 
@@ -303,6 +315,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
                   .plan = planned.plan,
                   .world = planned.world,
                   .owned = planned.placed.owned,
+                  .placed = planned.placed,
                   .lakes = lakes,
                   .store = store,
                   .listener = listener,

@@ -50,6 +50,8 @@ struct RunRequest {
 struct Planned {
   Diagnostics notes;
   env::Environment environment;
+  /// Fingerprints of all models, as this environment has their inputs.
+  std::map<std::string, std::string> fingerprints;
   /// The graph with owned models at their physical tables; the plan's models live in it.
   env::Placed placed;
   plan::World world;

@@ -42,6 +42,7 @@ struct Session {
   const plan::World& world;
   /// Where the rows of owned models lie, by path.
   const std::map<std::string, env::Placement>& owned;
+  const env::Placed& placed;
   lake::Lakes& lakes;
   state::Store& store;
   Listener& listener;

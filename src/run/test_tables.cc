@@ -41,7 +41,8 @@ Result<std::vector<lake::ColumnState>> columns_of(duck::Connection& connection, 
   return columns;
 }
 
-Result<void> test_one(const Project& project, const Model& model, lake::Lakes& lakes, TestedTable& tested) {
+Result<void> test_one(const Project& project, const env::Placed& placed, const Model& model, lake::Lakes& lakes,
+                      TestedTable& tested) {
   const lake::Lake& lake = lakes.lake(model.target->place);
   WEIR_TRY(duck::Connection connection, lakes.connect());
   WEIR_TRY(const std::int64_t version, lake.current_version(connection));
@@ -59,10 +60,11 @@ Result<void> test_one(const Project& project, const Model& model, lake::Lakes& l
                       duck::Literal(tested.partition));
   if (model.is_history())
     slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
-  WEIR_TRY(tested.verdicts,
-           test_relation(
-               project, model, lakes, connection,
-               {.slice = slice, .table = duck::Sql("{}", table), .columns = columns, .partition = tested.partition}));
+  WEIR_TRY(
+      tested.verdicts,
+      test_relation(
+          project, placed, model, lakes, connection,
+          {.slice = slice, .table = duck::Sql("{}", table), .columns = columns, .partition = tested.partition}));
   return {};
 }
 
@@ -81,14 +83,16 @@ Result<void> record(state::Store& store, const std::vector<TestedTable>& all) {
 
 }  // namespace
 
-Result<std::vector<audit::Verdict>> test_relation(const Project& project, const Model& model, lake::Lakes& lakes,
-                                                  duck::Connection& connection, const TestedRelation& tested) {
+Result<std::vector<audit::Verdict>> test_relation(const Project& project, const env::Placed& placed, const Model& model,
+                                                  lake::Lakes& lakes, duck::Connection& connection,
+                                                  const TestedRelation& tested) {
   const audit::AuditRequest request{.model = model,
                                     .slice = tested.slice,
                                     .table = tested.table,
                                     .columns = tested.columns,
                                     .partition = tested.partition,
-                                    .resolve = [&lakes](const Asset& asset) -> Result<duck::Sql> {
+                                    .resolve = [&lakes, &placed](const Asset& named) -> Result<duck::Sql> {
+                                      const Asset asset = placed.where(named);
                                       return duck::Sql("{}",
                                                        lakes.lake(asset.place).readable(asset.schema, asset.name));
                                     },
@@ -99,11 +103,11 @@ Result<std::vector<audit::Verdict>> test_relation(const Project& project, const 
       connection, [&lakes] { return lakes.connect(); }, request);
 }
 
-Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph,
+Result<std::vector<TestedTable>> test_tables(const Project& project, const env::Placed& placed,
                                              const std::set<std::string>& selected, lake::Lakes& lakes,
                                              state::Store& store, const std::optional<std::string>& partition) {
   std::vector<TestedTable> all;
-  for (const Model& model : graph.models()) {
+  for (const Model& model : placed.graph->models()) {
     if (!selected.contains(model.path) || !has_tables(model) || model.tests.empty()) continue;
     TestedTable tested{.model = model.path, .asset = model.relation.uri()};
     if (model.partitioning && partition) {
@@ -111,7 +115,7 @@ Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph
                calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));
       tested.partition = choice.value;
     }
-    WEIR_CHECK(test_one(project, model, lakes, tested));
+    WEIR_CHECK(test_one(project, placed, model, lakes, tested));
     all.push_back(std::move(tested));
   }
   WEIR_CHECK(record(store, all));

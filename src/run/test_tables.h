@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
+#include "env/placement.h"
 #include "lake/lakes.h"
 #include "project/project.h"
 #include "run/report.h"
@@ -33,12 +33,13 @@ struct TestedRelation {
   std::string partition;
 };
 /// One verdict a test; all other assets are read as the lakes hold them now.
-Result<std::vector<audit::Verdict>> test_relation(const Project& project, const Model& model, lake::Lakes& lakes,
-                                                  duck::Connection& connection, const TestedRelation& tested);
+Result<std::vector<audit::Verdict>> test_relation(const Project& project, const env::Placed& placed, const Model& model,
+                                                  lake::Lakes& lakes, duck::Connection& connection,
+                                                  const TestedRelation& tested);
 
 /// Runs the tests of the selected managed models on what is published, records the outcomes, and returns them in the
 /// graph's order. A partitioned model is tested on `partition`, or as a whole table without one.
-Result<std::vector<TestedTable>> test_tables(const Project& project, const Graph& graph,
+Result<std::vector<TestedTable>> test_tables(const Project& project, const env::Placed& placed,
                                              const std::set<std::string>& selected, lake::Lakes& lakes,
                                              state::Store& store, const std::optional<std::string>& partition);
 

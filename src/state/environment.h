@@ -9,6 +9,14 @@
 
 namespace weir::state {
 
+/// An environment that was created; prod is none.
+struct EnvironmentRecord {
+  std::string environment;
+  std::string parent;
+  std::string settings_json;
+  std::string created;
+};
+
 /// What an environment shows of one owned model.
 struct ShownModel {
   std::string model;        // path

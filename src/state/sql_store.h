@@ -36,6 +36,9 @@ class SqlStore final : public Store {
   Result<std::vector<DeployedLibrary>> libraries(const std::string& environment) override;
   Result<std::map<std::string, std::string>> deployed_texts(const std::string& environment) override;
   Result<MetricPage> metrics(const MetricQuery& query) override;
+  Result<std::vector<EnvironmentRecord>> environments() override;
+  Result<void> create_environment(const EnvironmentRecord& environment) override;
+  Result<void> drop_environment(const std::string& environment, const std::vector<std::string>& lakes) override;
   Result<std::vector<PromotionRecord>> promotions(const std::string& environment, std::size_t limit) override;
   Result<std::optional<PromotionRecord>> promotion(const std::string& environment, std::int64_t generation) override;
   Result<std::vector<PromotionRecord>> newest_promotions() override;

@@ -157,6 +157,15 @@ class Store {
   virtual Result<std::map<std::string, std::string>> deployed_texts(const std::string& environment) = 0;
   virtual Result<MetricPage> metrics(const MetricQuery& query) = 0;
 
+  // Environments.
+  /// Those that were created, by name.
+  virtual Result<std::vector<EnvironmentRecord>> environments() = 0;
+  /// Errors: W5403 one of that name is there.
+  virtual Result<void> create_environment(const EnvironmentRecord& environment) = 0;
+  /// Forgets an environment: its entry, its generations, deployments and ledger, and how far `lakes` were reconciled.
+  /// The ledger of owned tables stays, as another environment may show them. Forgetting twice changes nothing.
+  virtual Result<void> drop_environment(const std::string& environment, const std::vector<std::string>& lakes) = 0;
+
   // What environments show.
   /// Generations of an environment, newest first.
   virtual Result<std::vector<PromotionRecord>> promotions(const std::string& environment, std::size_t limit) = 0;

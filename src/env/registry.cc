@@ -1,0 +1,200 @@
+#include "env/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "env/environment.h"
+#include "io/hash.h"
+#include "lake/lakes.h"
+#include "text/lexer.h"
+#include "text/suggest.h"
+
+namespace weir::env {
+namespace {
+
+constexpr std::size_t kLongestName = 30;
+/// What PostgreSQL takes as a name.
+constexpr std::size_t kLongestSchema = 63;
+constexpr std::string_view kSchemaPrefix = "weir_fork_";
+
+Diagnostic no_name(const std::string& name, const std::string& why) {
+  return {.code = Code::W5402,
+          .message = fmt::format("`{}` is no name for an environment: {}", name, why),
+          .hint = "a letter, then letters, digits and single underscores, at most 30 characters"};
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+Settings settings_of(const state::EnvironmentRecord& record) {
+  Settings settings{.name = record.environment, .parent = record.parent, .created = record.created};
+  const auto json = nlohmann::json::parse(record.settings_json, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return settings;
+  for (const auto& lake : json.value("shared", nlohmann::json::array()))
+    settings.shared.insert(lake.get<std::string>());
+  settings.seeds_copy = json.value("seed", std::string()) == "copy";
+  const auto pins = json.value("pins", nlohmann::json::object());
+  for (const auto& [lake, version] : pins.items()) settings.pins[lake] = version.get<std::int64_t>();
+  return settings;
+}
+
+Diagnostic unknown(const std::string& name, const std::vector<Settings>& all) {
+  std::vector<std::string> names;
+  for (const Settings& one : all) names.push_back(one.name);
+  const auto near = text::nearest(name, names);
+  return {.code = Code::W5401,
+          .message = "there is no environment " + name,
+          .hint = near ? "did you mean `" + *near + "`?" : "make it: weir env create " + name};
+}
+
+/// `lake/main.sqlite` -> `lake/main@dev.sqlite`.
+std::string beside(const std::string& file, const std::string& environment) {
+  const auto slash = file.rfind('/');
+  const auto dot = file.rfind('.');
+  const bool has_end = dot != std::string::npos && (slash == std::string::npos || dot > slash + 1);
+  return has_end ? file.substr(0, dot) + "@" + environment + file.substr(dot) : file + "@" + environment;
+}
+
+/// A name of at most 63 bytes, another one for every lake and environment.
+std::string schema_of(const std::string& fork) {
+  std::string name = lake::reserved_name(kSchemaPrefix, fork);
+  if (name.size() <= kLongestSchema) return name;
+  // reserved_name() makes no single underscore before a digit or letter but for `_x` and two digits.
+  const std::string sum = io::sha256_hex(text::lower(fork)).substr(0, 24);
+  return name.substr(0, kLongestSchema - 1 - sum.size()) + "_" + sum;
+}
+
+}  // namespace
+
+std::string settings_text(const Settings& settings) {
+  return nlohmann::json{
+      {"shared", settings.shared}, {"seed", settings.seeds_copy ? "copy" : "empty"}, {"pins", settings.pins}}
+      .dump();
+}
+
+Result<void> judge_name(const std::string& name) {
+  if (name.empty() || !is_letter(name.front())) return fail(no_name(name, "it does not begin with a letter"));
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (!is_letter(c) && !is_digit(c) && c != '_') return fail(no_name(name, fmt::format("it holds `{}`", c)));
+    if (c == '_' && (i + 1 == name.size() || name[i + 1] == '_'))
+      return fail(no_name(name, "an underscore stands between letters or digits"));
+  }
+  if (name.size() > kLongestName) return fail(no_name(name, fmt::format("it has {} characters", name.size())));
+  const std::string lower = text::lower(name);
+  // `<name>__<schema>` must be no schema of weir's own.
+  for (const std::string_view taken : {"prod", "interlace", "weir", "ducklake", "main", "information_schema"})
+    if (lower == taken) return fail(no_name(name, "weir uses it itself"));
+  return {};
+}
+
+Result<Registry> Registry::read(const Config& config, state::Store* store) {
+  Registry registry;
+  registry.all_.push_back({.name = std::string(kProd)});
+  if (store != nullptr) {
+    WEIR_TRY(const auto records, store->environments());
+    for (const state::EnvironmentRecord& record : records) registry.all_.push_back(settings_of(record));
+  }
+  for (const auto& [name, declared] : config.environments) {
+    if (registry.find(name) != nullptr) continue;
+    WEIR_CHECK(judge_name(name));
+    Settings settings{.name = name, .parent = declared.from};
+    for (const std::string& lake : declared.shared) settings.shared.insert(text::lower(lake));
+    registry.all_.push_back(std::move(settings));
+  }
+  std::sort(registry.all_.begin() + 1, registry.all_.end(),
+            [](const Settings& a, const Settings& b) { return a.name < b.name; });
+  return registry;
+}
+
+const Settings* Registry::find(const std::string& name) const {
+  const auto found =
+      std::find_if(all_.begin(), all_.end(), [&name](const Settings& one) { return text::same_word(one.name, name); });
+  return found == all_.end() ? nullptr : &*found;
+}
+
+Result<std::vector<Settings>> Registry::chain(const std::string& name) const {
+  std::vector<Settings> chain;
+  for (std::string next = name; true; next = chain.back().parent) {
+    const Settings* one = find(next);
+    // Names are unique without case, and written as they were given: state and lakes hold them so.
+    if (one == nullptr || one->name != next) return fail(unknown(next, all_));
+    const bool again =
+        std::any_of(chain.begin(), chain.end(), [one](const Settings& earlier) { return earlier.name == one->name; });
+    if (again)
+      return fail(Diagnostic{.code = Code::W5427,
+                             .message = fmt::format("environment {} comes from itself", one->name),
+                             .hint = "`from` leads to prod in the end"});
+    chain.push_back(*one);
+    if (one->parent.empty()) return chain;
+  }
+}
+
+std::vector<std::string> Registry::children(const std::string& name) const {
+  std::vector<std::string> children;
+  for (const Settings& one : all_)
+    if (!one.parent.empty() && text::same_word(one.parent, name)) children.push_back(one.name);
+  return children;
+}
+
+Result<LakeConfig> fork_of(const Config& config, const LakeConfig& lake, const std::string& environment) {
+  LakeConfig fork = lake;
+  fork.name = lake.name + "@" + environment;
+  fork.fork_of = lake.name;
+  fork.environment = environment;
+  const auto scheme = lake.data.find("://");
+  const bool is_whole_bucket = scheme != std::string::npos && lake.data.find('/', scheme + 3) == std::string::npos;
+  if (is_whole_bucket)
+    return fail(Diagnostic{.code = Code::W5422,
+                           .message = fmt::format("the data of lake {} is all of {}", lake.name, lake.data),
+                           .hint = "give the lake a prefix of its own, or share it: --lake " + lake.name + "=shared"});
+  fork.data = lake.data + "@" + environment;
+  if (lake.catalog.kind == DatabaseLocation::Kind::Postgres) {
+    fork.metadata_schema = schema_of(fork.name);
+    fork.catalog.shown += ", schema " + fork.metadata_schema;
+  } else {
+    fork.catalog.target = beside(lake.catalog.target, environment);
+    fork.catalog.shown = beside(lake.catalog.shown, environment);
+  }
+  for (const LakeConfig& other : config.lakes) {
+    const bool is_file = fork.catalog.kind != DatabaseLocation::Kind::Postgres;
+    if (!other.fork_of.empty() ||
+        (other.data != fork.data && (!is_file || other.catalog.target != fork.catalog.target)))
+      continue;
+    return fail(Diagnostic{.code = Code::W5422,
+                           .message = fmt::format("lake {} of weir.yaml lies where the fork of {} for {} would",
+                                                  other.name, lake.name, environment),
+                           .hint = "take another name for the environment, or move that lake"});
+  }
+  return fork;
+}
+
+Result<void> add_forks(Config& config, const std::vector<Settings>& chain) {
+  const std::vector<LakeConfig> own = config.lakes;
+  for (LakeConfig& lake : config.lakes) lake.is_read_only = chain.size() > 1;
+  for (std::size_t level = 0; level + 1 < chain.size(); ++level)
+    for (const LakeConfig& lake : own) {
+      if (chain[level].shared.contains(text::lower(lake.name))) continue;
+      WEIR_TRY(LakeConfig fork, fork_of(config, lake, chain[level].name));
+      fork.is_read_only = true;
+      config.lakes.push_back(std::move(fork));
+    }
+  config.lakes.front().is_read_only = false;
+  // What the environment writes: its own fork, or what the nearest environment writes whose lake it shares.
+  for (const LakeConfig& lake : own) {
+    std::string written = lake.name;
+    for (const Settings& level : chain) {
+      if (level.parent.empty()) break;
+      if (level.shared.contains(text::lower(lake.name))) continue;
+      written = lake.name + "@" + level.name;
+      break;
+    }
+    for (LakeConfig& one : config.lakes)
+      if (one.name == written) one.is_read_only = false;
+  }
+  return {};
+}
+
+}  // namespace weir::env

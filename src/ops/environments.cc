@@ -1,0 +1,203 @@
+#include "ops/environments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/failpoint.h"
+#include "lake/drop.h"
+#include "run/promote.h"
+#include "run/recovery.h"
+#include "text/lexer.h"
+#include "text/suggest.h"
+
+namespace weir::ops {
+namespace {
+
+Result<void> share(const Config& config, const std::string& given, env::Settings& settings) {
+  const auto equals = given.find('=');
+  const std::string name = given.substr(0, equals);
+  const std::string mode = equals == std::string::npos ? std::string() : given.substr(equals + 1);
+  Diagnostic problem{.code = Code::W5426, .hint = "--lake NAME=isolated or --lake NAME=shared"};
+  const LakeConfig* lake = config.lake(name);
+  if (lake == nullptr) {
+    std::vector<std::string> names;
+    for (const LakeConfig& one : config.lakes) names.push_back(one.name);
+    const auto near = text::nearest(name, names);
+    problem.message = fmt::format("--lake {}: there is no lake {}", given, name);
+    if (near) problem.hint = "did you mean `" + *near + "`?";
+    return fail(std::move(problem));
+  }
+  if (mode == "shared") {
+    settings.shared.insert(text::lower(lake->name));
+  } else if (mode != "isolated") {
+    problem.message = fmt::format("--lake {}: a lake is isolated or shared", given);
+    return fail(std::move(problem));
+  }
+  return {};
+}
+
+std::vector<ForkedLake> lakes_of(const Config& config, const env::Settings& settings) {
+  std::vector<ForkedLake> lakes;
+  for (const LakeConfig& lake : config.lakes) {
+    if (!lake.fork_of.empty()) continue;
+    ForkedLake one{.lake = lake.name, .fork = {}, .catalog = lake.catalog.shown, .data = lake.data};
+    const bool is_forked = !settings.parent.empty() && !settings.shared.contains(text::lower(lake.name));
+    if (is_forked) {
+      // One that has no place was refused when the environment was made; the list goes on without it.
+      if (auto fork = env::fork_of(config, lake, settings.name))
+        one = {.lake = lake.name, .fork = fork->name, .catalog = fork->catalog.shown, .data = fork->data};
+    }
+    lakes.push_back(std::move(one));
+  }
+  return lakes;
+}
+
+/// Refuses while a run is going on in it, or others come from it.
+Result<void> judge_use(Workspace& workspace, const env::Registry& registry, const std::string& name) {
+  Diagnostics problems;
+  for (const std::string& child : registry.children(name))
+    problems.push_back({.code = Code::W5424,
+                        .message = fmt::format("environment {} comes from {}", child, name),
+                        .hint = "drop it first: weir env drop " + child});
+  WEIR_TRY(state::Store * store, workspace.store());
+  WEIR_TRY(const auto open, store->open_runs());
+  for (const state::RunRecord& run : open)
+    if (run.environment == name)
+      problems.push_back({.code = Code::W5424,
+                          .message = fmt::format("run {} of {} is going on", run.run, name),
+                          .hint = "wait for its end, or stop it"});
+  if (!problems.empty()) return fail(std::move(problems));
+  return {};
+}
+
+/// Moves the environment to showing nothing.
+Result<void> remove_views(Workspace& workspace, const env::Environment& environment, const std::string& command,
+                          const std::atomic<bool>& stop) {
+  if (!environment.shown || environment.shown->models.empty()) return {};
+  WEIR_TRY(const Project* project, workspace.project());
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
+  WEIR_TRY(state::Store * store, workspace.store());
+  const run::PromoteRequest promotion{.environment = environment, .models = {}, .run = "", .command = command};
+  WEIR_TRY(const auto moved, run::promote(*project, *lakes, *store, promotion, stop));
+  (void)moved;
+  return {};
+}
+
+}  // namespace
+
+Result<env::Settings> create_environment(Workspace& workspace, const CreateRequest& request) {
+  WEIR_CHECK(env::judge_name(request.name));
+  WEIR_TRY(const Config* config, workspace.config());
+  WEIR_TRY(const env::Registry registry, workspace.registry());
+  if (const env::Settings* known = registry.find(request.name); known != nullptr && !known->created.empty())
+    return fail(Diagnostic{.code = Code::W5403,
+                           .message = fmt::format("there is an environment {}", known->name),
+                           .hint = "`weir env ls` lists them"});
+  WEIR_TRY(const auto chain, registry.chain(request.from));
+  env::Settings settings{.name = request.name, .parent = chain.front().name};
+  for (const std::string& lake : request.lakes) WEIR_CHECK(share(*config, lake, settings));
+  if (!request.seed.empty() && request.seed != "copy" && request.seed != "empty")
+    return fail(
+        Diagnostic{.code = Code::W5426,
+                   .message = fmt::format("--seed {}: tables that grow start from a copy or empty", request.seed),
+                   .hint = "--seed copy or --seed empty"});
+  settings.seeds_copy = request.seed == "copy";
+  settings.created = state::now_text();
+  for (const LakeConfig& lake : config->lakes) {
+    if (settings.shared.contains(text::lower(lake.name))) continue;
+    WEIR_TRY(const LakeConfig fork, env::fork_of(*config, lake, settings.name));
+    (void)fork;
+  }
+  WEIR_TRY(state::Store * store, workspace.store());
+  WEIR_CHECK(
+      store->create_environment({settings.name, settings.parent, env::settings_text(settings), settings.created}));
+  return settings;
+}
+
+Result<std::vector<EnvironmentEntry>> environments(Workspace& workspace) {
+  WEIR_TRY(const Config* config, workspace.config());
+  WEIR_TRY(const env::Registry registry, workspace.registry());
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
+  std::vector<state::PromotionRecord> newest;
+  if (store != nullptr) {
+    WEIR_TRY(newest, store->newest_promotions());
+  }
+  std::vector<EnvironmentEntry> all;
+  for (const env::Settings& settings : registry.all()) {
+    EnvironmentEntry entry{.settings = settings, .generation = std::nullopt, .lakes = lakes_of(*config, settings)};
+    for (const state::PromotionRecord& promotion : newest)
+      if (promotion.environment == settings.name) entry.generation = promotion.generation;
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+Result<EnvironmentView> environment(Workspace& workspace) {
+  EnvironmentView view;
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(auto all, environments(workspace));
+  const std::string& name = workspace.environment();
+  for (EnvironmentEntry& entry : all)
+    if (entry.settings.name == name) view.entry = std::move(entry);
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
+  WEIR_TRY(duck::Connection connection, lakes->connect());
+  for (const Model& model : graph->models()) {
+    if (!model.target || model.target->kind != AssetKind::Lake) continue;
+    WEIR_TRY(const Asset place, workspace.located(*model.target));
+    const lake::Lake& lake = lakes->lake(place.place);
+    WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
+    WEIR_TRY(const auto states, lake.observe(connection, {place}, version));
+    EnvironmentAsset one{.model = model.path, .asset = place.uri(), .state = "missing", .environment = {}};
+    if (states.at(place.key()).exists) {
+      WEIR_TRY(one.environment, workspace.owner_of(place));
+      one.state = one.environment == name ? "own" : "deferred";
+    }
+    view.assets.push_back(std::move(one));
+  }
+  return view;
+}
+
+Result<Dropped> drop_environment(Workspace& workspace, const DropRequest& request, run::Listener& listener,
+                                 const std::atomic<bool>& stop) {
+  WEIR_TRY(const Config* config, workspace.config());
+  WEIR_TRY(const env::Registry registry, workspace.registry());
+  WEIR_TRY(const auto chain, registry.chain(request.name));
+  const env::Settings& settings = chain.front();
+  const bool is_prod = settings.parent.empty();
+  if (is_prod && !request.force)
+    return fail(Diagnostic{.code = Code::W5425,
+                           .message = "dropping prod takes away all its views",
+                           .hint = "--force says that this is meant; tables stay"});
+  WEIR_TRY(state::Store * store, workspace.store());
+  if (!request.is_dry_run) {
+    WEIR_TRY(const Project* project, workspace.project());
+    WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
+    WEIR_CHECK(run::recover(*project, *lakes, *store, listener, stop));
+  }
+  if (!is_prod) WEIR_CHECK(judge_use(workspace, registry, settings.name));
+  Dropped dropped{.name = settings.name};
+  WEIR_TRY(const env::Environment environment, env::look(*store, settings.name));
+  if (environment.shown)
+    for (const state::ShownModel& one : environment.shown->models)
+      if (!one.data.empty()) dropped.views.push_back(one.view);
+  for (const auto& [key, table] : environment.owned)
+    if (table.environment == settings.name) ++dropped.tables;
+  for (ForkedLake& lake : lakes_of(*config, settings))
+    if (!lake.fork.empty()) dropped.lakes.push_back(std::move(lake));
+  if (request.is_dry_run) return dropped;
+  WEIR_CHECK(remove_views(workspace, environment, request.command, stop));
+  failpoint("drop_views_removed");
+  std::vector<std::string> names;
+  for (const ForkedLake& one : dropped.lakes) {
+    WEIR_TRY(const LakeConfig fork, env::fork_of(*config, *config->lake(one.lake), settings.name));
+    WEIR_TRY(auto notes, lake::drop_fork(fork, stop));
+    dropped.notes.insert(dropped.notes.end(), notes.begin(), notes.end());
+    names.push_back(fork.name);
+  }
+  failpoint("drop_forks_removed");
+  WEIR_CHECK(store->drop_environment(settings.name, names));
+  return dropped;
+}
+
+}  // namespace weir::ops
