@@ -30,7 +30,6 @@ nlohmann::ordered_json to_json(const ops::EnvironmentEntry& entry) {
   object["from"] = settings.parent.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(settings.parent);
   object["created"] = settings.created.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(settings.created);
   object["generation"] = entry.generation ? nlohmann::ordered_json(*entry.generation) : nlohmann::ordered_json();
-  object["seed"] = settings.seeds_copy ? "copy" : "empty";
   object["lakes"] = to_json(entry.lakes);
   return object;
 }
@@ -49,8 +48,7 @@ Exit env_create_command(const Args& args, Streams& streams) {
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const auto made = ops::create_environment(*workspace, {.name = args.text("name", ""),
                                                          .from = args.text("from", std::string(env::kProd)),
-                                                         .lakes = args.list("lake"),
-                                                         .seed = args.text("seed", "")});
+                                                         .lakes = args.list("lake")});
   if (!made) return refuse(made.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     streams.out << nlohmann::ordered_json{{"environment", made->name}, {"from", made->parent}}.dump(2) << "\n";

@@ -34,9 +34,6 @@ Settings settings_of(const state::EnvironmentRecord& record) {
   if (!json.is_object()) return settings;
   for (const auto& lake : json.value("shared", nlohmann::json::array()))
     settings.shared.insert(lake.get<std::string>());
-  settings.seeds_copy = json.value("seed", std::string()) == "copy";
-  const auto pins = json.value("pins", nlohmann::json::object());
-  for (const auto& [lake, version] : pins.items()) settings.pins[lake] = version.get<std::int64_t>();
   return settings;
 }
 
@@ -68,11 +65,7 @@ std::string schema_of(const std::string& fork) {
 
 }  // namespace
 
-std::string settings_text(const Settings& settings) {
-  return nlohmann::json{
-      {"shared", settings.shared}, {"seed", settings.seeds_copy ? "copy" : "empty"}, {"pins", settings.pins}}
-      .dump();
-}
+std::string settings_text(const Settings& settings) { return nlohmann::json{{"shared", settings.shared}}.dump(); }
 
 Result<void> judge_name(const std::string& name) {
   if (name.empty() || !is_letter(name.front())) return fail(no_name(name, "it does not begin with a letter"));

@@ -20,10 +20,6 @@ struct Settings {
   std::string parent;
   /// Lakes (in lower case) that are not forked: it writes what its parent writes.
   std::set<std::string> shared;
-  /// The first materialization of a table that grows starts from the parent's rows.
-  bool seeds_copy = false;
-  /// Versions at which the lakes of the parent are read, by lake as the parent writes it, in lower case.
-  std::map<std::string, std::int64_t> pins;
   /// Empty for one that is only declared in weir.yaml.
   std::string created;
 };

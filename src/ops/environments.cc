@@ -97,12 +97,6 @@ Result<env::Settings> create_environment(Workspace& workspace, const CreateReque
   WEIR_TRY(const auto chain, registry.chain(request.from));
   env::Settings settings{.name = request.name, .parent = chain.front().name};
   for (const std::string& lake : request.lakes) WEIR_CHECK(share(*config, lake, settings));
-  if (!request.seed.empty() && request.seed != "copy" && request.seed != "empty")
-    return fail(
-        Diagnostic{.code = Code::W5426,
-                   .message = fmt::format("--seed {}: tables that grow start from a copy or empty", request.seed),
-                   .hint = "--seed copy or --seed empty"});
-  settings.seeds_copy = request.seed == "copy";
   settings.created = state::now_text();
   for (const LakeConfig& lake : config->lakes) {
     if (settings.shared.contains(text::lower(lake.name))) continue;

@@ -17,8 +17,6 @@ struct CreateRequest {
   std::string from = std::string(env::kProd);
   /// "main=shared" or "main=isolated".
   std::vector<std::string> lakes;
-  /// "copy" or "empty"; nothing is empty.
-  std::string seed;
 };
 
 /// Records an environment; its lakes are made when something is written to them. Errors: W5401 no such parent, W5402,

@@ -10,6 +10,7 @@
 
 #include "io/files.h"
 #include "io/installation.h"
+#include "lake/catalog_probe.h"
 #include "metric/judge.h"
 #include "plan/fingerprint.h"
 #include "text/lexer.h"
@@ -154,9 +155,31 @@ Result<void> Workspace::note_first_use() {
   return {};
 }
 
+/// A lake of a parent that was there once and is not any more would read as empty, or be made anew.
+Result<void> Workspace::judge_parents() {
+  if (environment_ == env::kProd) return {};
+  WEIR_TRY(const Config* config, this->config());
+  WEIR_TRY(state::Store * store, store_if_there());
+  if (store == nullptr) return {};
+  for (const LakeConfig& lake : config->lakes) {
+    if (lake.environment == environment_) continue;
+    WEIR_TRY(const std::int64_t known, store->reconciled_version(lake.name));
+    if (known == 0) continue;
+    WEIR_TRY(const bool is_there, lake::is_present(lake));
+    if (is_there) continue;
+    return fail(Diagnostic{
+        .code = Code::W5421,
+        .message = fmt::format("environment {} reads lake {}, whose catalog {} is gone", environment_, lake.name,
+                               lake.catalog.shown),
+        .hint = "bring it back; `weir env drop " + environment_ + "` gives up the environment"});
+  }
+  return {};
+}
+
 Result<lake::Lakes*> Workspace::lakes(bool write, bool confined) {
   if (lakes_ == nullptr || (write && !lakes_write_)) {
     WEIR_TRY(const Config* config, this->config());
+    WEIR_CHECK(judge_parents());
     if (write) WEIR_CHECK(note_first_use());
     lakes_.reset();
     lake::Lakes::Options options{.extension_folder = io::extension_folder(), .write = write, .confined = confined};

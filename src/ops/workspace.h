@@ -73,6 +73,7 @@ class Workspace {
   Workspace(std::string root, std::string environment) : root_(std::move(root)), environment_(std::move(environment)) {}
   Result<void> enter(Config& config);
   Result<void> note_first_use();
+  Result<void> judge_parents();
   Result<void> look_around();
   std::string root_;
   std::string environment_;
