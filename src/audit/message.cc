@@ -20,6 +20,12 @@ std::string line_of(const Verdict& verdict) {
   return (verdict.blocks() ? "  ✗ " : "  ! ") + verdict.test + count;
 }
 
+/// By the name that readers use: where weir owns the table, its rows lie under another.
+std::string named(const Model& model) {
+  if (!model.relation.name.empty()) return model.relation.uri();
+  return model.target ? model.target->uri() : model.path;
+}
+
 }  // namespace
 
 std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition,
@@ -27,7 +33,7 @@ std::string failure_message(const std::vector<Verdict>& verdicts, const Model& m
   std::size_t blocking = 0;
   for (const auto& verdict : verdicts) blocking += verdict.blocks() ? 1 : 0;
   std::string message = "audit failed: " + std::to_string(blocking) + " of " + std::to_string(verdicts.size()) +
-                        " tests on " + (model.target ? model.target->uri() : model.path);
+                        " tests on " + named(model);
   if (!partition.empty()) message += " [" + partition + "]";
   message += published ? "; it is published all the same" : "; nothing was published";
   for (const bool passed : {false, true})
