@@ -22,7 +22,7 @@ std::string line_of(const Verdict& verdict) {
 
 /// By the name that readers use: where weir owns the table, its rows lie under another.
 std::string named(const Model& model) {
-  if (!model.relation.name.empty()) return model.relation.uri();
+  if (model.plane == Plane::Virtual || model.plane == Plane::View) return model.relation.uri();
   return model.target ? model.target->uri() : model.path;
 }
 
