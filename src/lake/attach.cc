@@ -347,6 +347,8 @@ Result<void> Lakes::attach_databases() {
     if (location.kind != DatabaseLocation::Kind::Postgres) continue;
     if (auto attached = attach_database(place); !attached)
       closed_databases_.emplace(place, std::move(attached).error());
+    if (!writable_databases_.contains(place)) continue;
+    if (auto attached = attach_outlet(place); !attached) closed_outlets_.emplace(place, std::move(attached).error());
   }
   return {};
 }
@@ -413,9 +415,13 @@ constexpr int kOutletPatience = 10000;
 /// The name of its attachment. Requires: mutex_ held.
 Result<std::string> Lakes::attach_outlet(const std::string& place) {
   if (const auto known = attached_outlets_.find(place); known != attached_outlets_.end()) return known->second;
+  if (const auto closed = closed_outlets_.find(place); closed != closed_outlets_.end()) return fail(closed->second);
   const DatabaseLocation& location = databases_.at(place);
   if (location.kind != DatabaseLocation::Kind::Postgres) WEIR_CHECK(check_file(place, location));
-  const std::string name = reserved_name("_weir_w_", place) + "_" + random_hex();
+  // Models read a DuckDB file through the same attachment.
+  const std::string name = location.kind == DatabaseLocation::Kind::DuckDb
+                               ? reserved_name("_weir_d_", place)
+                               : reserved_name("_weir_w_", place) + "_" + random_hex();
   WEIR_TRY(Sql options, type_option(location));
   if (location.kind == DatabaseLocation::Kind::Sqlite) options += Sql("BUSY_TIMEOUT {}, ", kOutletPatience);
   WEIR_TRY(auto connection, connect());
@@ -433,6 +439,17 @@ Result<Outlet> Lakes::outlet(const std::string& place) {
   WEIR_TRY(const std::string name, attach_outlet(place));
   const DatabaseLocation& location = databases_.at(place);
   return Outlet{location.kind, name, location.shown};
+}
+
+std::unique_lock<std::mutex> Lakes::take_turn(const Outlet& outlet) {
+  // SQLite does not wait for another connection of its own process.
+  if (outlet.kind != DatabaseLocation::Kind::Sqlite) return {};
+  std::mutex* turns = nullptr;
+  {
+    const std::lock_guard guard(mutex_);
+    turns = &turns_[outlet.attachment];
+  }
+  return std::unique_lock(*turns);
 }
 
 namespace {

@@ -178,7 +178,7 @@ class Lake {
 /// A configured database opened for writing, for models that deliver into it.
 struct Outlet {
   DatabaseLocation::Kind kind = DatabaseLocation::Kind::DuckDb;
-  /// Its read-write attachment: a name with a random part that no user SQL leads to.
+  /// Its read-write attachment: a name that no user SQL leads to, with a random part unless models read through it too.
   std::string attachment;
   /// What may be printed.
   std::string shown;
@@ -225,6 +225,9 @@ class Lakes {
   /// Requires: it is among Options::outlets. A DuckDB file is then read through this attachment too, as the engine
   /// opens a file once. Errors: W6502 it cannot be opened or is read-only. Threads: safe.
   Result<Outlet> outlet(const std::string& place);
+  /// Waits until no other delivery of this instance writes there, where the database does not order them itself; the
+  /// turn ends with the returned lock. Threads: safe.
+  std::unique_lock<std::mutex> take_turn(const Outlet& outlet);
 
  private:
   Lakes() = default;
@@ -251,6 +254,8 @@ class Lakes {
   std::map<std::string, std::string> attached_databases_;
   std::set<std::string> writable_databases_;
   std::map<std::string, std::string> attached_outlets_;
+  std::map<std::string, Diagnostics> closed_outlets_;
+  std::map<std::string, std::mutex> turns_;
   std::map<std::string, Diagnostics>
       closed_databases_;  // those that could not be attached before the instance was confined
 };

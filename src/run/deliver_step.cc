@@ -118,6 +118,7 @@ Result<void> deliver_table(Session& session, StepWork& work, duck::Connection& c
                                          },
                                          .check_fence = [&] { return check_fence(session, work); },
                                          .note = [&](const publish::Effect&) { return row_of(session, work); }};
+  const auto turn = session.lakes.take_turn(outlet);
   auto effect = deliver::deliver(clean, writer, *target, request);
   work.report.ms.commit = millis_since(begin) - work.report.ms.audit;
   if (!effect) return fail(std::move(effect).error());
@@ -166,7 +167,15 @@ Result<void> deliver_file(Session& session, StepWork& work) {
 void deliver_step(Session& session, StepWork& work, duck::Connection& clean) {
   const bool is_file = work.step->model->plane == Plane::File;
   auto done = is_file ? deliver_file(session, work) : deliver_table(session, work, clean);
-  if (!done) fail_step(session, work, std::move(done).error());
+  if (!done) {
+    Diagnostics problems = std::move(done).error();
+    for (Diagnostic& problem : problems) {
+      if (!problem.path.empty()) continue;
+      problem.path = work.step->model->source->path;
+      problem.span = work.step->model->target_span;
+    }
+    fail_step(session, work, std::move(problems));
+  }
   if (work.effect) publish::discard(clean, *work.effect);
   if (work.stage) build::discard(clean, *work.stage, false);
   // Only what the record needs stays.
