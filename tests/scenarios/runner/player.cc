@@ -87,7 +87,9 @@ Player::Problem Player::play(const Step& step) {
 }
 
 std::string Player::with_variables(std::string text) const {
-  for (const auto& [name, value] : variables_) {
+  auto variables = variables_;
+  variables["ROOT"] = place_.folder();
+  for (const auto& [name, value] : variables) {
     const std::string mark = "%" + name + "%";
     for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
       text.replace(at, mark.size(), value);
