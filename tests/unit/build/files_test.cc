@@ -119,7 +119,7 @@ TEST_F(Files, OnlyReplaceAndAppendIntoAPlainLocalFolderUseThem) {
     return files;
   };
   EXPECT_TRUE(uses_files());
-  EXPECT_FALSE(uses_files("SELECT '10:00:00+01'::TIMETZ AS t"));
+  EXPECT_FALSE(uses_files("SELECT '10:00:00+00'::TIMETZ AS t"));
   EXPECT_FALSE(uses_files("SELECT INTERVAL '1 day' AS t"));
   model.strategy = Strategy::Append;
   EXPECT_TRUE(uses_files());

@@ -166,7 +166,7 @@ TEST(HeaderLines, MalformedTestsAreCounted) {
              "-- data_test unique id\n-- data_test not_null a\n-- data_test not_null b\n-- data_test uniqe id\n"
              "-- data_test unique\n-- data_test relationships a b\nSELECT 1\n-- data_test unique\n");
   EXPECT_EQ(found.model.tests.size(), 3u);
-  EXPECT_EQ(codes(found), (Names{"W0114", "W0114", "W0114"}));
+  EXPECT_EQ(codes(found), (Names{"W0114", "W0114", "W0114", "W0126"}));
 }
 
 TEST(HeaderLines, AnyOtherSingleWordIsACustomTest) {
