@@ -51,8 +51,9 @@ struct Engine : ParserProvider {
 };
 
 Engine& engine() {
-  static Engine one;
-  return one;
+  // Never destroyed: at the end of the process DuckDB's own thread state is gone before statics are.
+  static Engine* const one = new Engine;
+  return *one;
 }
 
 using Texts = std::map<std::string, std::string>;
