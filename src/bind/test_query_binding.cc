@@ -118,8 +118,9 @@ class QueryOfTest {
   /// `where` is of the rows that the query returns.
   Result<void> bind_where(duck::Connection& connection, const std::string& text) {
     if (declared_.where.empty()) return {};
-    const auto bound = connection.describe(duck::Sql("SELECT 1 FROM (\n{}\n) AS \"_weir_t\" WHERE (\n{}\n)",
-                                                     duck::Sql::verbatim(text), duck::Sql::verbatim(parse::with_guarded_readers(declared_.where))));
+    const auto bound =
+        connection.describe(duck::Sql("SELECT 1 FROM (\n{}\n) AS \"_weir_t\" WHERE (\n{}\n)", duck::Sql::verbatim(text),
+                                      duck::Sql::verbatim(parse::with_guarded_readers(declared_.where))));
     if (bound) return {};
     if (bound.error().type == duck::FailureType::Interrupt) return engine_failed(bound.error());
     const Model& model = *model_.model;

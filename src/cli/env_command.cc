@@ -46,9 +46,9 @@ std::string forks_of(const ops::EnvironmentEntry& entry) {
 Exit env_create_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  const auto made = ops::create_environment(*workspace, {.name = args.text("name", ""),
-                                                         .from = args.text("from", std::string(env::kProd)),
-                                                         .lakes = args.list("lake")});
+  const auto made = ops::create_environment(
+      *workspace,
+      {.name = args.text("name", ""), .from = args.text("from", std::string(env::kProd)), .lakes = args.list("lake")});
   if (!made) return refuse(made.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     streams.out << nlohmann::ordered_json{{"environment", made->name}, {"from", made->parent}}.dump(2) << "\n";

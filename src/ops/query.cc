@@ -57,8 +57,9 @@ std::optional<Asset> asset_of(const parse::TableReference& table, const lake::La
   if (size > 3) return std::nullopt;
   Asset asset{AssetKind::Lake, default_lake, size == 1 ? "main" : table.parts[size - 2], table.parts.back()};
   if (size < 3) return asset;
-  const auto lake = std::find_if(lakes.all().begin(), lakes.all().end(),
-                                 [&table](const lake::Lake& one) { return text::same_word(one.name(), table.parts[0]); });
+  const auto lake = std::find_if(lakes.all().begin(), lakes.all().end(), [&table](const lake::Lake& one) {
+    return text::same_word(one.name(), table.parts[0]);
+  });
   if (lake == lakes.all().end()) return std::nullopt;
   asset.place = lake->name();
   return asset;
@@ -67,7 +68,7 @@ std::optional<Asset> asset_of(const parse::TableReference& table, const lake::La
 /// Names that begin with a configured lake lead to its read-only attachment, and those that the environment reads
 /// elsewhere to where it does; all others are left to the current catalog.
 Result<parse::Spliced> to_places(Workspace& workspace, const std::string& sql, const parse::Statement& statement,
-                                const lake::Lakes& lakes, const std::string& default_lake) {
+                                 const lake::Lakes& lakes, const std::string& default_lake) {
   std::vector<parse::Replacement> replacements;
   for (const parse::TableReference& table : statement.tables) {
     const std::optional<Asset> asset = asset_of(table, lakes, default_lake);

@@ -167,11 +167,10 @@ Result<void> Workspace::judge_parents() {
     if (known == 0) continue;
     WEIR_TRY(const bool is_there, lake::is_present(lake));
     if (is_there) continue;
-    return fail(Diagnostic{
-        .code = Code::W5421,
-        .message = fmt::format("environment {} reads lake {}, whose catalog {} is gone", environment_, lake.name,
-                               lake.catalog.shown),
-        .hint = "bring it back; `weir env drop " + environment_ + "` gives up the environment"});
+    return fail(Diagnostic{.code = Code::W5421,
+                           .message = fmt::format("environment {} reads lake {}, whose catalog {} is gone",
+                                                  environment_, lake.name, lake.catalog.shown),
+                           .hint = "bring it back; `weir env drop " + environment_ + "` gives up the environment"});
   }
   return {};
 }

@@ -107,8 +107,8 @@ Advice meaning(const Near& near) {
 
 /// Below the query, where most comments are sentences, only what no sentence looks like counts.
 bool is_attempt_below(const Near& near) {
-  constexpr std::array kMarked = {kDataTest,     "materialize"sv, "partitioned"sv, "column"sv, "measure"sv,
-                                  "dimension"sv, "on"sv,          "mute"sv};
+  constexpr std::array kMarked = {kDataTest,   "materialize"sv, "partitioned"sv, "column"sv,
+                                  "measure"sv, "dimension"sv,   "on"sv,          "mute"sv};
   if (std::find(kMarked.begin(), kMarked.end(), near.keyword) == kMarked.end()) return false;
   const bool needs_asset = near.keyword == "on" || near.keyword == "mute";
   if (needs_asset && near.tail.view().find("://") == std::string_view::npos) return false;
@@ -203,11 +203,10 @@ void judge_lines_below(std::string_view text, const HeaderRegion& region, Findin
     const Span whole = tail.span();
     const Piece head = tail.take_word();
     const KeywordEntry* keyword = keyword_named(head.view());
-    const auto near = keyword != nullptr ? Near{keyword->name, head.span(), tail, false, false}
-                                         : near_keyword(head, tail);
+    const auto near =
+        keyword != nullptr ? Near{keyword->name, head.span(), tail, false, false} : near_keyword(head, tail);
     if (!near || !is_attempt_below(*near)) continue;
-    findings.warn(Code::W0126, whole,
-                  "this line stands below the header: it is an ordinary comment and does nothing",
+    findings.warn(Code::W0126, whole, "this line stands below the header: it is an ordinary comment and does nothing",
                   "move `" + std::string(near->keyword) + " …` above the first statement");
   }
 }

@@ -15,27 +15,9 @@ namespace {
 
 // What `strict: true` turns into errors: lines and entries that are not understood. Nothing else.
 constexpr auto kStrict = std::to_array<Code>({
-    Code::W0100,
-    Code::W0101,
-    Code::W0102,
-    Code::W0103,
-    Code::W0104,
-    Code::W0105,
-    Code::W0106,
-    Code::W0107,
-    Code::W0108,
-    Code::W0111,
-    Code::W0112,
-    Code::W0113,
-    Code::W0114,
-    Code::W0115,
-    Code::W0116,
-    Code::W0120,
-    Code::W0123,
-    Code::W0125,
-    Code::W0126,
-    Code::W0131,
-    Code::W0137,
+    Code::W0100, Code::W0101, Code::W0102, Code::W0103, Code::W0104, Code::W0105, Code::W0106,
+    Code::W0107, Code::W0108, Code::W0111, Code::W0112, Code::W0113, Code::W0114, Code::W0115,
+    Code::W0116, Code::W0120, Code::W0123, Code::W0125, Code::W0126, Code::W0131, Code::W0137,
 });
 
 void promote(Diagnostics& diagnostics) {

@@ -68,8 +68,7 @@ void note_near_tokens(const Model& model, Span statement, Diagnostics& found) {
 Diagnostics judge_partition_use(const Model& model) {
   Diagnostics found;
   if (!model.partitioning || model.plane != Plane::Managed) return found;
-  for (const parse::Statement& statement : model.script.statements)
-    note_near_tokens(model, statement.span, found);
+  for (const parse::Statement& statement : model.script.statements) note_near_tokens(model, statement.span, found);
   if (!uses_partition(model))
     found.push_back({.code = Code::W0229,
                      .severity = Severity::Warning,

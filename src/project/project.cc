@@ -417,8 +417,8 @@ class Loader {
         if (!is_known)
           add({{Code::W0218, Severity::Error, "there is no test script `" + declared.text + "`", model.source->path,
                 declared.span,
-                "write " + file + ": SELECT * FROM _wm_target." +
-                    (model.target ? model.target->name : "table") + " WHERE …"}});
+                "write " + file + ": SELECT * FROM _wm_target." + (model.target ? model.target->name : "table") +
+                    " WHERE …"}});
       }
   }
 

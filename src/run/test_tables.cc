@@ -60,11 +60,10 @@ Result<void> test_one(const Project& project, const env::Placed& placed, const M
                       duck::Literal(tested.partition));
   if (model.is_history())
     slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
-  WEIR_TRY(
-      tested.verdicts,
-      test_relation(
-          project, placed, model, lakes, connection,
-          {.slice = slice, .table = duck::Sql("{}", table), .columns = columns, .partition = tested.partition}));
+  WEIR_TRY(tested.verdicts,
+           test_relation(
+               project, placed, model, lakes, connection,
+               {.slice = slice, .table = duck::Sql("{}", table), .columns = columns, .partition = tested.partition}));
   return {};
 }
 
