@@ -85,11 +85,9 @@ class Promotion {
   Promotion(lake::Lakes& lakes, const PromoteRequest& request, Moves moves)
       : lakes_(lakes), request_(request), moves_(std::move(moves)) {}
 
-  /// Moves the views. Returns the version of the lake.
-  Result<std::optional<std::int64_t>> commit(const lake::Lake& lake, const std::string& token,
-                                             const std::atomic<bool>& stop) {
+  /// Moves the views. Returns the version of the lake. Requires: the lake's lock is held.
+  Result<std::optional<std::int64_t>> commit(const lake::Lake& lake, const std::string& token) {
     WEIR_TRY(duck::Connection writer, lakes_.connect());
-    WEIR_TRY(const auto lock, lake.lock(stop));
     auto transaction = duck::Transaction::begin(writer);
     if (!transaction) return fail(not_moved(request_.environment.name, transaction.error()));
     WEIR_TRY(const std::int64_t base, lake.base_version(writer));
@@ -147,6 +145,30 @@ class Promotion {
   Moves moves_;
 };
 
+Failed moved_meanwhile(const std::string& environment) {
+  return fail(Diagnostic{.code = Code::W5412,
+                         .message = fmt::format("{} was moved by somebody else meanwhile", environment),
+                         .hint = "run the command again"});
+}
+
+/// The environment is as it was looked at: neither the state nor the lake, which is ahead of it where somebody died in
+/// between, knows a newer generation. Requires: the lake's lock is held, so that it stays so.
+Result<void> expect_unmoved(const lake::Lake& lake, lake::Lakes& lakes, state::Store& store,
+                            const env::Environment& environment) {
+  const std::int64_t known = environment.next_generation() - 1;
+  WEIR_TRY(const auto newest, store.promotions(environment.name, 1));
+  if ((newest.empty() ? 0 : newest.front().generation) != known) return moved_meanwhile(environment.name);
+  WEIR_TRY(duck::Connection connection, lakes.connect());
+  WEIR_TRY(const std::int64_t reconciled, store.reconciled_version(lake.name()));
+  WEIR_TRY(const auto versions, lake.commits_after(connection, reconciled));
+  for (const lake::VersionRecord& version : versions) {
+    const auto commit = lake::CommitRecord::from_json(version.extra_info);
+    if (commit && commit->environment == environment.name && commit->generation > known)
+      return moved_meanwhile(environment.name);
+  }
+  return {};
+}
+
 bool is_good(Status status) {
   return status == Status::Materialized || status == Status::Unchanged || status == Status::Fresh;
 }
@@ -162,9 +184,14 @@ Result<std::optional<state::PromotionRecord>> promote(const Project& project, la
   const bool moves_views = !moves.shown.empty() || !moves.gone.empty();
   Promotion promotion(lakes, request, std::move(moves));
   const std::string token = state::new_run_id();
+  failpoint("before_moving");
+  // Held until the state has the generation: two that move one environment do so one after the other.
+  const lake::Lake& lake = lakes.lake(project.config.lakes.front().name);
+  WEIR_TRY(const auto lock, lake.lock(stop));
+  WEIR_CHECK(expect_unmoved(lake, lakes, store, request.environment));
   std::optional<std::int64_t> version;
   if (moves_views) {
-    WEIR_TRY(version, promotion.commit(lakes.lake(project.config.lakes.front().name), token, stop));
+    WEIR_TRY(version, promotion.commit(lake, token));
   }
   state::PromotionRecord record = promotion.promotion(token, version);
   WEIR_CHECK(store.promote(record));

@@ -200,6 +200,27 @@ Result<void> record_reused(state::Store& store, const Planned& planned, const st
   return store.record(outcome);
 }
 
+/// Shows what the run built. If somebody else moved the environment since it was looked at, what the run built is shown
+/// beside what they showed.
+Result<std::optional<state::PromotionRecord>> move_environment(Session& session, env::Environment environment,
+                                                               bool is_whole, RunReport& report) {
+  constexpr int kAttempts = 5;
+  for (int attempt = 1;; ++attempt) {
+    Diagnostics notes;
+    const PromoteRequest promotion{.environment = environment,
+                                   .models = shown_after(session, environment, report.steps, is_whole, notes),
+                                   .run = report.run,
+                                   .command = session.options.command};
+    auto shown = promote(session.project, session.lakes, session.store, promotion, session.stop);
+    if (shown || shown.error().front().code != Code::W5412 || attempt == kAttempts) {
+      std::move(notes.begin(), notes.end(), std::back_inserter(report.notes));
+      return shown;
+    }
+    WEIR_CHECK(recover(session.project, session.lakes, session.store, session.listener, session.stop));
+    WEIR_TRY(environment, env::look(session.store, environment.name));
+  }
+}
+
 std::string status_of(const RunReport& report, bool stopped) {
   if (stopped) return "cancelled";
   for (const StepReport& step : report.steps) {
@@ -335,12 +356,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   report.notes = std::move(planned.notes);
   report.status = status_of(report, stop.load());
   if (!stop.load() && (!planned.placed.owned.empty() || planned.environment.shown)) {
-    PromoteRequest promotion{
-        .environment = planned.environment,
-        .models = shown_after(session, planned.environment, report.steps, request.is_whole, report.notes),
-        .run = report.run,
-        .command = request.options.command};
-    WEIR_TRY(const auto shown, promote(project, lakes, store, promotion, stop));
+    WEIR_TRY(const auto shown, move_environment(session, planned.environment, request.is_whole, report));
     if (shown) report.generation = shown->generation;
     if (shown && request.deploy) WEIR_CHECK(request.deploy(definitions_shown(planned, *shown), report.run));
     WEIR_CHECK(record_reused(store, planned, report.environment));

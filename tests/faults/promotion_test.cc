@@ -74,6 +74,29 @@ TEST_P(Promotion, ADeathAnywhereLeavesOldOrNewAndTheNextRunCompletes) {
   EXPECT_EQ(shop_->disagreements(), "");
 }
 
+TEST_P(Promotion, TwoThatMoveOneEnvironmentKeepWhatTheOtherShows) {
+  const auto write_two = [&](int value) {
+    for (const std::string& model : {std::string("x"), std::string("y")})
+      shop_->write("models/" + model + ".sql", "SELECT " + std::to_string(value) + " AS v\n");
+  };
+  const auto two = [&] { return shop_->rows("SELECT x.v, y.v FROM lake.main.x AS x, lake.main.y AS y"); };
+  write_two(1);
+  ASSERT_EQ(shop_->weir("run").code, 0);
+  write_two(2);
+  const auto first = shop_->start("run x --force", {{"WEIR_FAILPOINT", "before_moving=stop"}});
+  until_stopped(*first);
+  EXPECT_EQ(shop_->weir("run y --force").code, 0);
+  EXPECT_EQ(two(), "1|2");
+  first->signal(SIGCONT);
+  EXPECT_EQ(first->wait(60s), 0) << first->err();
+  EXPECT_EQ(two(), "2|2");
+  const Ended again = shop_->weir("run");
+  EXPECT_EQ(again.code, 0) << again.err;
+  // The state knows as many generations as the lake.
+  EXPECT_NE(shop_->weir("rollback --list --json").out.find("\"generation\": 3"), std::string::npos);
+  EXPECT_EQ(shop_->disagreements(), "");
+}
+
 TEST_P(Promotion, EveryGenerationShowsWhatItsDefinitionsGave) {
   std::mt19937 random(20260701);
   int value = 1;

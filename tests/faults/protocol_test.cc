@@ -31,18 +31,6 @@ class Protocol : public testing::TestWithParam<Catalog> {
     write_delivery(*shop_, 1);
   }
 
-  /// Waits until the process has stopped itself at its failpoint.
-  static void until_stopped(const scenario::Process& process) {
-    const auto until = steady_clock::now() + 30s;
-    while (steady_clock::now() < until) {
-      std::ifstream stat("/proc/" + std::to_string(process.pid()) + "/stat");
-      const std::string text((std::istreambuf_iterator<char>(stat)), {});
-      if (text.find(") T ") != std::string::npos) return;
-      std::this_thread::sleep_for(10ms);
-    }
-    FAIL() << "it never stopped: " << process.err();
-  }
-
   /// Statements in a query log that hold the text.
   int logged(const std::string& folder, const std::string& text) const {
     int found = 0;

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
 namespace weir::faults {
 namespace {
@@ -187,6 +189,17 @@ std::string Shop::disagreements() const {
        entry.increment(error))
     wrong += "lock file " + entry->path().filename().string() + "\n";
   return wrong;
+}
+
+void until_stopped(const scenario::Process& process) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::chrono::steady_clock::now() < until) {
+    std::ifstream stat("/proc/" + std::to_string(process.pid()) + "/stat");
+    const std::string text((std::istreambuf_iterator<char>(stat)), {});
+    if (text.find(") T ") != std::string::npos) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  FAIL() << "it never stopped: " << process.err();
 }
 
 }  // namespace weir::faults

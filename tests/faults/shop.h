@@ -24,6 +24,9 @@ struct Ended {
 
 using Environment = std::map<std::string, std::string>;
 
+/// Waits until the process has stopped itself at its failpoint; fails the test if it does not.
+void until_stopped(const scenario::Process& process);
+
 class Shop {
  public:
   /// Lake and state on the same kind of database. `more` is added to weir.yaml.
