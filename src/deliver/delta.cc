@@ -20,17 +20,6 @@ std::vector<ShapedColumn> returned_columns(const Draft& draft) {
   return columns;
 }
 
-/// The key first, then whatever else the query returns.
-std::vector<ShapedColumn> compared_columns(const Draft& draft, const Key& key) {
-  std::vector<ShapedColumn> compared = key;
-  for (const ShapedColumn& column : returned_columns(draft)) {
-    const bool is_key =
-        std::any_of(key.begin(), key.end(), [&](const auto& part) { return part.state.name == column.state.name; });
-    if (!is_key) compared.push_back(column);
-  }
-  return compared;
-}
-
 // Only what the query returns is written: other columns keep their values, or get the database's own.
 void take_fresh(const Draft& draft, Delta& delta, const duck::Sql& from) {
   const std::vector<ShapedColumn> columns = returned_columns(draft);

@@ -26,7 +26,6 @@ duck::Sql instant(std::int64_t micros, const std::string& type) {
   return {"CAST(make_timestamp(CAST({} AS BIGINT)) AS {})", micros, duck::Sql::verbatim(type)};
 }
 
-// Never earlier than what is written: a clock that went back would make versions overlap.
 Result<Past> look_back(Draft& draft, const ValidityColumns& validity) {
   Past past;
   past.effective = draft.request.effective_micros;
@@ -36,29 +35,8 @@ Result<Past> look_back(Draft& draft, const ValidityColumns& validity) {
                                "epoch_us(max(CAST(t.{} AS TIMESTAMP))) FROM {} AS t",
                                validity.is_open("t"), named(validity.from), named(validity.to), draft.readable())));
   past.open_rows = rows.integer(0, 0);
-  std::int64_t earliest = past.effective;
-  if (!rows.is_null(0, 1)) earliest = std::max(earliest, rows.integer(0, 1) + 1);
-  if (!rows.is_null(0, 2)) earliest = std::max(earliest, rows.integer(0, 2));
-  if (earliest > past.effective)
-    draft.warn(Code::W6022, "the clock is behind the newest version of " + draft.request.model.target->uri() +
-                                ": this run takes effect one microsecond after it");
-  past.effective = earliest;
+  past.effective = effective_time(draft, rows, 1, 2);
   return past;
-}
-
-bool is_among(const Key& columns, const ShapedColumn& column) {
-  return std::any_of(columns.begin(), columns.end(),
-                     [&](const auto& one) { return one.state.name == column.state.name; });
-}
-
-/// The key first, then what is tracked; a column that is new to the table counts from the next run on.
-std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track) {
-  std::vector<ShapedColumn> compared = key;
-  for (const ShapedColumn& column : draft.shape.columns) {
-    if (column.managed || !column.in_stage || !column.in_target || is_among(key, column)) continue;
-    if (track.empty() || is_among(track, column)) compared.push_back(column);
-  }
-  return compared;
 }
 
 /// A value for each column of a version that begins, or of one that goes on.

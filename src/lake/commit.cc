@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -115,6 +116,11 @@ std::optional<CommitRecord> CommitRecord::from_json(std::string_view text) {
       if (shown.is_array() && shown.size() == 3 && shown[0].is_string() && shown[1].is_string() && shown[2].is_string())
         record.views[view] = {shown[0].get<std::string>(), shown[1].get<std::string>(), shown[2].get<std::string>()};
   return record;
+}
+
+std::string author() {
+  const char* user = std::getenv("USER");
+  return user != nullptr ? user : "weir";
 }
 
 Result<std::optional<std::int64_t>> commit(duck::Connection& writer, const Lake& lake, duck::Transaction&& transaction,

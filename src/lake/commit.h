@@ -62,6 +62,9 @@ struct CommitRecord {
   static std::optional<CommitRecord> from_json(std::string_view text);
 };
 
+/// The author of commits: the user of the process.
+std::string author();
+
 /// Commits the transaction with the record and confirms it by its token; what DuckDB reports is not believed either
 /// way. Returns the version, or nothing if DuckLake made none because nothing changed. A caller that knows of a change
 /// treats nothing as a failure: after an execution error inside a transaction DuckDB reports COMMIT as done and commits

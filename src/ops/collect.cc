@@ -123,9 +123,8 @@ Result<void> remove(const lake::Lake& lake, lake::Lakes& lakes, const std::vecto
   }
   const lake::CommitRecord record{
       .weir = WEIR_VERSION, .token = state::new_run_id(), .run = "", .environment = std::string(env::kProd)};
-  const char* user = std::getenv("USER");
   WEIR_TRY(const auto version,
-           lake::commit(writer, lake, std::move(*transaction), record, user != nullptr ? user : "weir",
+           lake::commit(writer, lake, std::move(*transaction), record, lake::author(),
                         fmt::format("{} tables that nothing shows were removed", tables.size()), base));
   (void)version;
   failpoint("gc_committed");

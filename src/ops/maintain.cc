@@ -45,11 +45,6 @@ Result<LiveRuns> live_runs(const Project& project, state::Store& store) {
   return live;
 }
 
-std::string author() {
-  const char* user = std::getenv("USER");
-  return user != nullptr ? user : "weir";
-}
-
 class Maintenance {
  public:
   Maintenance(const Project& project, state::Store& store, const lake::Lake& lake, duck::Connection& connection,
@@ -132,7 +127,7 @@ class Maintenance {
       return {};
     }
     const lake::CommitRecord record{.weir = WEIR_VERSION, .token = state::new_run_id()};
-    WEIR_TRY(result, lake::compact(connection_, lake_, compaction, record, author()));
+    WEIR_TRY(result, lake::compact(connection_, lake_, compaction, record, lake::author()));
     return {};
   }
 

@@ -360,9 +360,8 @@ Result<std::optional<std::int64_t>> Restore::commit_once(state::Store& store, co
     transaction->rollback();
     version = fail(std::move(done).error());
   } else {
-    const char* user = std::getenv("USER");
-    version = lake::commit(writer, *found_.lake, std::move(*transaction), commit_record(run),
-                           user != nullptr ? user : "weir", message(), base);
+    version = lake::commit(writer, *found_.lake, std::move(*transaction), commit_record(run), lake::author(), message(),
+                           base);
     if (version && !*version)
       version =
           fail(Diagnostic{.code = Code::W6007,

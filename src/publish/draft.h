@@ -126,6 +126,8 @@ class Draft {
 // keys.cc
 /// Errors: W6011.
 Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& names);
+/// What rows are compared by: the key first, then whatever else the query returns.
+std::vector<ShapedColumn> compared_columns(const Draft& draft, const Key& key);
 /// `a IS NOT DISTINCT FROM b AND …` between two aliases, where the key's columns are named k0, k1, … in `right` and by
 /// value in `left`.
 duck::Sql key_match(const Key& key, const ValueOf& left, std::string_view right);
@@ -154,6 +156,15 @@ Result<duck::TableName> changed_keys(Draft& draft, const Key& key, const std::ve
 duck::Sql old_rows_of(const Key& key, const duck::TableName& old, const duck::TableName& changed);
 /// `value AS c0, value AS c1, …`.
 duck::Sql compared_list(const std::vector<ShapedColumn>& compared, const ValueOf& value_of);
+
+// history.cc
+/// When the run's versions begin, in microseconds: after the newest begin and not before the newest end that are
+/// written (columns of the one row of `rows`; NULL if there is none), since a clock that went back would make versions
+/// overlap. The draft warns where that moves the time.
+std::int64_t effective_time(Draft& draft, const duck::Rows& rows, std::size_t newest_from, std::size_t newest_to);
+/// What a change of makes a version: the key first, then what `track` names, or all; a column that is new to the table
+/// counts from the next run on.
+std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track);
 
 // One function a strategy: fills draft.effect.
 Result<void> prepare_replace(duck::Connection& clean, Draft& draft);

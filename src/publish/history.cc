@@ -42,7 +42,6 @@ Diagnostic without_validity(const Draft& draft, std::int64_t rows) {
                        "rebuild it with --full-refresh, or name another table");
 }
 
-// Never earlier than what is written: a clock that went back would make versions overlap.
 Result<Past> look_back(Draft& draft) {
   Past past;
   past.effective = draft.request.effective_micros;
@@ -56,13 +55,7 @@ Result<Past> look_back(Draft& draft) {
                                validity.is_open("t"), from, to, from, validity.is_open("t"), to, draft.readable())));
   if (const std::int64_t outside = rows.integer(0, 3); outside > 0) return fail(without_validity(draft, outside));
   past.open_rows = rows.integer(0, 0);
-  std::int64_t earliest = past.effective;
-  if (!rows.is_null(0, 1)) earliest = std::max(earliest, rows.integer(0, 1) + 1);
-  if (!rows.is_null(0, 2)) earliest = std::max(earliest, rows.integer(0, 2));
-  if (earliest > past.effective)
-    draft.warn(Code::W6022, "the clock is behind the newest version of " + draft.request.model.target->uri() +
-                                ": this run takes effect one microsecond after it");
-  past.effective = earliest;
+  past.effective = effective_time(draft, rows, 1, 2);
   return past;
 }
 
@@ -84,20 +77,6 @@ Result<std::vector<duck::Sql>> current_view(Draft& draft) {
   const duck::TableName base{{}, view.schema, draft.request.model.target->name};
   return std::vector<duck::Sql>{duck::Sql("CREATE OR REPLACE VIEW {} AS SELECT {} FROM {} WHERE {}", name,
                                           duck::Sql::names(draft.shape.names()), base, draft.validity().is_open())};
-}
-
-std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track) {
-  std::vector<ShapedColumn> compared = key;
-  const auto is_in = [](const Key& columns, const ShapedColumn& column) {
-    return std::any_of(columns.begin(), columns.end(),
-                       [&](const auto& one) { return one.state.name == column.state.name; });
-  };
-  for (const ShapedColumn& column : draft.shape.columns) {
-    // A column that is new to the table is compared from the next run on.
-    if (column.managed || !column.in_stage || !column.in_target || is_in(key, column)) continue;
-    if (track.empty() || is_in(track, column)) compared.push_back(column);
-  }
-  return compared;
 }
 
 struct Versions {
@@ -205,6 +184,31 @@ Result<void> open_all(Draft& draft, const Source& source, std::int64_t effective
 }
 
 }  // namespace
+
+std::int64_t effective_time(Draft& draft, const duck::Rows& rows, std::size_t newest_from, std::size_t newest_to) {
+  const std::int64_t now = draft.request.effective_micros;
+  std::int64_t earliest = now;
+  if (!rows.is_null(0, newest_from)) earliest = std::max(earliest, rows.integer(0, newest_from) + 1);
+  if (!rows.is_null(0, newest_to)) earliest = std::max(earliest, rows.integer(0, newest_to));
+  if (earliest > now)
+    draft.warn(Code::W6022, "the clock is behind the newest version of " + draft.request.model.target->uri() +
+                                ": this run takes effect one microsecond after it");
+  return earliest;
+}
+
+std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track) {
+  std::vector<ShapedColumn> compared = key;
+  const auto is_in = [](const Key& columns, const ShapedColumn& column) {
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const auto& one) { return one.state.name == column.state.name; });
+  };
+  for (const ShapedColumn& column : draft.shape.columns) {
+    // A column that is new to the table is compared from the next run on.
+    if (column.managed || !column.in_stage || !column.in_target || is_in(key, column)) continue;
+    if (track.empty() || is_in(track, column)) compared.push_back(column);
+  }
+  return compared;
+}
 
 Result<void> prepare_history(Draft& draft) {
   WEIR_CHECK(draft.need_row_numbers());

@@ -112,6 +112,16 @@ Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& name
   return key;
 }
 
+std::vector<ShapedColumn> compared_columns(const Draft& draft, const Key& key) {
+  std::vector<ShapedColumn> compared = key;
+  for (const ShapedColumn& column : draft.shape.columns) {
+    const bool is_key =
+        std::any_of(key.begin(), key.end(), [&](const auto& part) { return part.state.name == column.state.name; });
+    if (column.in_stage && !is_key) compared.push_back(column);
+  }
+  return compared;
+}
+
 duck::Sql key_match(const Key& key, const ValueOf& left, std::string_view right) {
   std::vector<duck::Sql> terms;
   for (std::size_t i = 0; i < key.size(); ++i)

@@ -10,17 +10,6 @@
 namespace weir::publish {
 namespace {
 
-// The compared columns: the key, then whatever else the query returns.
-std::vector<ShapedColumn> compared_columns(const Draft& draft, const Key& key) {
-  std::vector<ShapedColumn> compared = key;
-  for (const ShapedColumn& column : draft.shape.columns) {
-    const bool is_key =
-        std::any_of(key.begin(), key.end(), [&](const auto& part) { return part.state.name == column.state.name; });
-    if (column.in_stage && !is_key) compared.push_back(column);
-  }
-  return compared;
-}
-
 struct Difference {
   duck::Sql fresh;  // a SELECT of the shape's columns
   std::optional<duck::TableName> gone;

@@ -187,8 +187,6 @@ Diagnostics in_project_words(const Session& session, const Model& model, Diagnos
   return problems;
 }
 
-}  // namespace
-
 Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Holder holder) {
   const Model& model = *work.step->model;
   WEIR_CHECK(open_datatables(session, work));
@@ -224,8 +222,6 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Hold
   if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the stage", done.error()));
   return stage;
 }
-
-namespace {
 
 /// Content of the slice that the ledger proves for the target's current version.
 std::optional<build::Content> recorded_content(const Session& session, const StepWork& work) {
@@ -326,16 +322,31 @@ Result<void> audit_relations(Session& session, StepWork& work, duck::Connection&
   return fail(std::move(found));
 }
 
-}  // namespace
-
-Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean) {
-  return audit_relations(session, work, clean, work.effect->slice_image, work.effect->table_image, false);
-}
-
+/// Identities of the files that the model reads, before it reads them.
 void note_files(const Session& session, StepWork& work) {
   for (const std::string& file : work.step->model->files.value_or(std::vector<std::string>{}))
     if (auto identity = io::file_identity(session.project.config.root, file))
       work.file_inputs.push_back({"file:" + file, *identity});
+}
+
+}  // namespace
+
+Result<void> stage_rows(Session& session, StepWork& work, build::Holder holder) {
+  note_files(session, work);
+  const auto begin = steady_clock::now();
+  auto stage = compute_stage(session, work, holder);
+  work.report.ms.compute = millis_since(begin);
+  failpoint("after_stage");
+  if (!stage) return fail(std::move(stage).error());
+  work.stage = std::move(*stage);
+  work.report.bytes = work.stage->bytes;
+  work.report.notes.insert(work.report.notes.end(), work.stage->notes.begin(), work.stage->notes.end());
+  if (work.stage->drift.any()) work.report.drift = work.stage->drift;
+  return {};
+}
+
+Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean) {
+  return audit_relations(session, work, clean, work.effect->slice_image, work.effect->table_image, false);
 }
 
 namespace {
@@ -360,16 +371,7 @@ void show_image(Session& session, const StepWork& work) {
 Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
   const Model& model = *work.step->model;
   work.target = session.targets.at(model.target->key());
-  note_files(session, work);
-  const auto begin = steady_clock::now();
-  auto stage = compute_stage(session, work, build::Holder::Lake);
-  work.report.ms.compute = millis_since(begin);
-  failpoint("after_stage");
-  if (!stage) return fail(std::move(stage).error());
-  work.stage = std::move(*stage);
-  work.report.bytes = work.stage->bytes;
-  work.report.notes.insert(work.report.notes.end(), work.stage->notes.begin(), work.stage->notes.end());
-  if (work.stage->drift.any()) work.report.drift = work.stage->drift;
+  WEIR_CHECK(stage_rows(session, work, build::Holder::Lake));
   WEIR_CHECK(prepare_effect(session, work, clean));
   failpoint("before_audit");
   work.report.notes.insert(work.report.notes.end(), work.effect->warnings.begin(), work.effect->warnings.end());

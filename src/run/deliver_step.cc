@@ -23,20 +23,6 @@ std::string label_of(const StepWork& work) {
 
 std::string token_of(const std::string& run, const Model& model) { return run + ":" + model.path; }
 
-Result<void> stage_rows(Session& session, StepWork& work, build::Holder holder) {
-  note_files(session, work);
-  const auto begin = steady_clock::now();
-  auto stage = compute_stage(session, work, holder);
-  work.report.ms.compute = millis_since(begin);
-  failpoint("after_stage");
-  if (!stage) return fail(std::move(stage).error());
-  work.stage = std::move(*stage);
-  work.report.bytes = work.stage->bytes;
-  work.report.notes.insert(work.report.notes.end(), work.stage->notes.begin(), work.stage->notes.end());
-  if (work.stage->drift.any()) work.report.drift = work.stage->drift;
-  return {};
-}
-
 void report_schema(StepWork& work, const std::vector<lake::ColumnState>& columns) {
   work.report.output_schema.clear();
   for (const lake::ColumnState& column : columns) work.report.output_schema.push_back({column.name, column.type});

@@ -105,7 +105,7 @@ class Promotion {
     const lake::CommitRecord record = this->record(token);
     failpoint("before_promotion");
     WEIR_TRY(const std::optional<std::int64_t> version,
-             lake::commit(writer, lake, std::move(*transaction), record, author(), message(), base));
+             lake::commit(writer, lake, std::move(*transaction), record, lake::author(), message(), base));
     failpoint("after_promotion");
     return version;
   }
@@ -133,11 +133,6 @@ class Promotion {
 
   std::string message() const {
     return fmt::format("{} moves to generation {}", request_.environment.name, request_.environment.next_generation());
-  }
-
-  static std::string author() {
-    const char* user = std::getenv("USER");
-    return user != nullptr ? user : "weir";
   }
 
   lake::Lakes& lakes_;

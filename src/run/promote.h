@@ -18,8 +18,9 @@ struct PromoteRequest {
   std::string command;
 };
 
-/// Moves the environment, if that changes anything, under the lock of the lake that holds the views. Returns its newest generation, if it has one. Errors: W5404 a table
-/// lies where a view would, W5407 the commit failed, W5412 somebody else moved the environment.
+/// Moves the environment, if that changes anything, under the lock of the lake that holds the views. Returns its newest
+/// generation, if it has one. Errors: W5404 a table lies where a view would, W5407 the commit failed, W5412 somebody
+/// else moved the environment.
 Result<std::optional<state::PromotionRecord>> promote(const Project& project, lake::Lakes& lakes, state::Store& store,
                                                       const PromoteRequest& request, const std::atomic<bool>& stop);
 

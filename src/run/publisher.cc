@@ -41,11 +41,6 @@ Diagnostic engine_failure(const std::string& doing, const duck::Failure& failure
   return lake::explain(Code::W6020, doing, failure);
 }
 
-std::string author() {
-  const char* user = std::getenv("USER");
-  return user != nullptr ? user : "weir";
-}
-
 Failed still_moving(const StepWork& work) {
   Diagnostic found{.code = Code::W6030, .path = work.step->model->source->path};
   found.message = fmt::format("others kept writing to {} while this run tried to publish; nothing was published",
@@ -202,7 +197,7 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
   }
   const std::unique_lock images(session_.images.mutex());
   auto version =
-      lake::commit(writer_, lake, std::move(*transaction), commit, author(), message_of(members), base_version_);
+      lake::commit(writer_, lake, std::move(*transaction), commit, lake::author(), message_of(members), base_version_);
   if (!version) {
     // W6008: it may have happened, so its files stay; recovery asks again.
     if (version.error().front().code == Code::W6007) remove_strays(lake, members, started);

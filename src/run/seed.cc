@@ -63,9 +63,8 @@ Result<void> seed_tables(const Config& config, lake::Lakes& lakes,
   }
   const lake::CommitRecord record{
       .weir = WEIR_VERSION, .token = state::new_run_id(), .run = run, .environment = environment};
-  const char* user = std::getenv("USER");
   WEIR_TRY(const auto version,
-           lake::commit(writer, lake, std::move(*transaction), record, user != nullptr ? user : "weir",
+           lake::commit(writer, lake, std::move(*transaction), record, lake::author(),
                         fmt::format("{} tables start from rows that are there", wanted.size()), base));
   (void)version;
   failpoint("after_seed");

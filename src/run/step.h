@@ -65,13 +65,11 @@ void run_manual(Session& session, StepWork& work);
 /// target, or one file put in place. Everything is over when it returns.
 void deliver_step(Session& session, StepWork& work, duck::Connection& clean);
 
-/// The first part of build_step: setup and query, once, into a stage. Requires: work.target says what the target is
-/// now.
-Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Holder holder);
+/// The first part of a step that has rows: setup and query, once, into work.stage, with what the report says of it.
+/// Requires: work.target says what the target is now.
+Result<void> stage_rows(Session& session, StepWork& work, build::Holder holder);
 /// The model's tests on the images of work.effect.
 Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean);
-/// Identities of the files that the model reads, before it reads them.
-void note_files(const Session& session, StepWork& work);
 
 /// What publish/ needs to know of the step. Requires: it has a stage.
 publish::PrepareRequest prepare_request(Session& session, StepWork& work);
