@@ -83,9 +83,10 @@ void collect_explained(const nlohmann::json& node, BoundPlan& plan) {
   }
   if (!node.is_object()) return;
   if (const auto told = node.find("extra_info"); told != node.end() && told->is_object())
-    if (const std::string name = folded(text_of(*told, "Function"));
-        !name.empty() && !parse::is_table_scan(name) && !parse::is_allowed_table_function(name))
-      plan.refused.insert(name);
+    if (const std::string name = folded(text_of(*told, "Function")); !name.empty() && !parse::is_table_scan(name)) {
+      plan.calls_unseen = true;
+      if (!parse::is_allowed_table_function(name)) plan.refused.insert(name);
+    }
   if (const auto children = node.find("children"); children != node.end()) collect_explained(*children, plan);
 }
 

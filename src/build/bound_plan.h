@@ -18,6 +18,9 @@ struct BoundPlan {
   bool is_known = false;
   /// DuckDB at least explained it: table functions are known, calls within expressions are not.
   bool is_explained = false;
+  /// Only explained, and it calls table functions: with which arguments is not told. Tables of attached databases are
+  /// no such calls.
+  bool calls_unseen = false;
   /// What user SQL may not call or read, in words for a message: "duckdb_databases", "the setting s3_region", "weir's
   /// own attachments".
   std::set<std::string> refused;

@@ -17,6 +17,7 @@ class Bench : public ::testing::Test {
     clean_.emplace(*database_->connect());
     model_.path = "orders";
     model_.target = parse_asset("ducklake://main/orders");
+    model_.plane = Plane::Managed;
     model_.source = std::make_shared<Source>(Source{.path = "models/orders.sql", .text = "", .hash = ""});
   }
 
