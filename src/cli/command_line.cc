@@ -259,6 +259,7 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
   std::ostringstream told;
   Both both(streams.err.rdbuf(), told.rdbuf());
   std::ostream err(&both);
+  err << std::unitbuf;  // as std::cerr: what is said while a command works is seen at once
   std::string refused;
   Streams inner{.out = results,
                 .err = err,
@@ -269,7 +270,6 @@ Exit run_command_line(int argc, const char* const* argv, Streams& streams) {
                 .folder = streams.folder,
                 .refused = &refused};
   const Exit exit = run_words(argc, argv, inner);
-  err.flush();
   // A result says itself what failed; what gave none is told as an object too.
   const bool has_result = exit == Exit::Done || !results.view().empty();
   streams.out << (has_result ? results.str() : error_object(exit, refused, told.str()) + "\n");
