@@ -1,6 +1,6 @@
 # One static library a folder of src/, linked to the folders that layers.txt lets it include.
 set(WEIR_LIBRARIES_OF_duck duckdb nlohmann_json::nlohmann_json)
-set(WEIR_LIBRARIES_OF_io OpenSSL::Crypto PkgConfig::XXHASH)
+set(WEIR_LIBRARIES_OF_io OpenSSL::Crypto PkgConfig::XXHASH PkgConfig::PQ)
 set(WEIR_LIBRARIES_OF_text nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_calendar date::date date::date-tz nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_parse nlohmann_json::nlohmann_json)

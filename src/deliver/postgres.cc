@@ -48,11 +48,6 @@ class PostgresTarget final : public Target {
   // The lock comes before the transaction's first look, so that what it sees is what it holds still. Appending looks at
   // nothing and needs no more than the right to insert.
   Result<void> hold(duck::Connection& writer, const lake::TableState& state, Strategy strategy) override {
-    const duck::Sql patience(
-        "SELECT set_config('lock_timeout', '10s', true) WHERE current_setting('lock_timeout') = '0'");
-    if (auto set = on_server(writer, patience); !set)
-      return fail(refused(Code::W6502, fmt::format("database {} ({}) does not answer", asset_.place, outlet_.shown),
-                          set.error(), "check that it is reachable"));
     if (!state.exists || strategy == Strategy::Append) return {};
     if (auto held = on_server(writer, duck::Sql("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", exact_)); !held)
       return fail(refused(Code::W6503, asset_.uri() + " cannot be held still", held.error(),
@@ -115,8 +110,9 @@ class PostgresTarget final : public Target {
                                     type_in_postgres(build::parse_type(column.type))));
   }
 
-  // DuckDB remembers what tables look like.
-  Result<void> settle(duck::Connection& writer) override { return run(writer, duck::Sql("CALL pg_clear_cache()")); }
+  duck::Outcome<std::int64_t> forget(duck::Connection& connection) const override {
+    return connection.execute(duck::Sql("CALL pg_clear_cache()"));
+  }
 
   Result<void> empty(duck::Connection& writer) override { return server(writer, duck::Sql("DELETE FROM {}", exact_)); }
 

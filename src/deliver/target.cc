@@ -73,12 +73,26 @@ Result<void> Target::run(duck::Connection& connection, const duck::Sql& sql, Cod
   return {};
 }
 
-Result<bool> Target::is_there(duck::Connection& connection, const duck::TableName& table) const {
+duck::Outcome<std::int64_t> Target::forget(duck::Connection& /*connection*/) const { return 0; }
+
+Result<void> Target::settle(duck::Connection& writer) const {
+  if (auto done = forget(writer); !done)
+    return fail(refused(Code::W6501, "delivering to " + asset_.uri(), done.error()));
+  return {};
+}
+
+duck::Outcome<bool> Target::finds(duck::Connection& connection, const duck::TableName& table) const {
+  if (auto done = forget(connection); !done) return tl::unexpected(done.error());
   const auto columns = connection.describe(duck::Sql("FROM {}", table));
-  if (columns) return true;
-  if (columns.error().type == duck::FailureType::Catalog) return false;
+  if (!columns && columns.error().type != duck::FailureType::Catalog) return tl::unexpected(columns.error());
+  return columns.has_value();
+}
+
+Result<bool> Target::is_there(duck::Connection& connection, const duck::TableName& table) const {
+  const auto found = finds(connection, table);
+  if (found) return *found;
   return fail(refused(Code::W6502, fmt::format("database {} ({}) cannot be read", asset_.place, outlet_.shown),
-                      columns.error(), "check that it is reachable"));
+                      found.error(), "check that it is reachable"));
 }
 
 Result<lake::TableState> Target::observe(duck::Connection& connection) {
@@ -97,14 +111,14 @@ Result<lake::TableState> Target::observe(duck::Connection& connection) {
 Result<void> Target::check_names(const std::vector<lake::ColumnState>& /*columns*/) const { return {}; }
 
 Result<void> Target::look_closer(duck::Connection& connection, lake::TableState& state) {
-  const duck::Sql name("{}", table());
-  const auto rows = connection.query(duck::Sql(
-      "SELECT name, \"notnull\", dflt_value IS NOT NULL FROM pragma_table_info({})", duck::Literal(name.text())));
+  // The functions that tell the same take a name as text, in which no quotation mark can be written.
+  const auto rows = connection.query(
+      duck::Sql("SELECT column_name, \"null\" = 'YES', \"default\" IS NOT NULL FROM (DESCRIBE {})", table()));
   if (!rows) return fail(refused(Code::W6502, asset_.uri() + " cannot be read", rows.error()));
   for (std::size_t i = 0; i < rows->size(); ++i)
     for (lake::ColumnState& column : state.columns) {
       if (column.name != rows->text(i, 0)) continue;
-      column.nullable = !rows->boolean(i, 1);
+      column.nullable = rows->boolean(i, 1);
       if (rows->boolean(i, 2)) column.default_sql = "DEFAULT";
     }
   // Binding a DELETE tells a table from a view without looking through every attachment.
@@ -139,8 +153,6 @@ Result<void> Target::widen_column(duck::Connection& writer, const lake::ColumnSt
   return run(writer, duck::Sql("ALTER TABLE {} ALTER COLUMN {} SET DATA TYPE {}", table(),
                                duck::Identifier(column.name), duck::Sql::verbatim(column.type)));
 }
-
-Result<void> Target::settle(duck::Connection& /*writer*/) { return {}; }
 
 Result<void> Target::shape(duck::Connection& writer, const Delta& delta) {
   if (delta.makes_table) {
@@ -209,10 +221,9 @@ Result<void> Target::note(duck::Connection& writer, const DeliveryRow& row) {
 }
 
 Result<bool> Target::keeps_deliveries(duck::Connection& connection) const {
-  const auto columns = connection.describe(duck::Sql("FROM {}", delivery_table()));
-  if (columns) return true;
-  if (columns.error().type == duck::FailureType::Catalog) return false;
-  return cannot_ask(columns.error());
+  const auto found = finds(connection, delivery_table());
+  if (!found) return cannot_ask(found.error());
+  return *found;
 }
 
 Failed Target::cannot_ask(const duck::Failure& failure) const {

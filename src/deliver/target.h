@@ -70,8 +70,14 @@ class Target {
   duck::TableName delivery_table() const { return outlet_.table(asset_.schema, "weir_delivery"); }
   Result<void> run(duck::Connection& connection, const duck::Sql& sql, Code code = Code::W6501) const;
   Result<bool> keeps_deliveries(duck::Connection& connection) const;
+  /// The engine remembers what tables of a server look like, also those of a transaction that was rolled back: it is
+  /// told to look again.
+  virtual duck::Outcome<std::int64_t> forget(duck::Connection& connection) const;
+  Result<void> settle(duck::Connection& writer) const;
+  /// True if the relation is there now.
+  duck::Outcome<bool> finds(duck::Connection& connection, const duck::TableName& table) const;
   Failed cannot_ask(const duck::Failure& failure) const;
-  /// True if the relation is there. Errors: W6502.
+  /// The same. Errors: W6502.
   Result<bool> is_there(duck::Connection& connection, const duck::TableName& table) const;
 
   /// Nullability and defaults into `state.columns`, which hold names and types; is_view.
@@ -82,8 +88,6 @@ class Target {
                                   const std::vector<lake::ColumnState>& columns, const std::string& primary_key);
   virtual Result<void> add_column(duck::Connection& writer, const lake::ColumnState& column);
   virtual Result<void> widen_column(duck::Connection& writer, const lake::ColumnState& column);
-  /// Called once behind all DDL of a delivery.
-  virtual Result<void> settle(duck::Connection& writer);
   virtual Result<void> empty(duck::Connection& writer);
   virtual Result<void> remove(duck::Connection& writer, const Delta& delta);
   virtual Result<void> change(duck::Connection& writer, const Delta& delta, const Change& change);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 
+#include "io/connection_string.h"
 #include "lake/catalog_probe.h"
 #include "lake/extensions.h"
 #include "lake/lakes.h"
@@ -410,6 +411,13 @@ Result<void> check_file(const std::string& place, const DatabaseLocation& locati
 /// How long a write waits for another one, in milliseconds.
 constexpr int kOutletPatience = 10000;
 
+/// On a server whatever waits for a lock is bounded, also what only reads: a statement of somebody else that waits for
+/// the delivery would otherwise be waited for by the delivery, and the server does not see that.
+std::string outlet_target(const DatabaseLocation& location) {
+  if (location.kind != DatabaseLocation::Kind::Postgres) return location.target;
+  return io::as_pairs(location.target, fmt::format("-c lock_timeout={}", kOutletPatience));
+}
+
 }  // namespace
 
 /// The name of its attachment. Requires: mutex_ held.
@@ -426,7 +434,7 @@ Result<std::string> Lakes::attach_outlet(const std::string& place) {
   if (location.kind == DatabaseLocation::Kind::Sqlite) options += Sql("BUSY_TIMEOUT {}, ", kOutletPatience);
   WEIR_TRY(auto connection, connect());
   if (auto done = connection.execute(
-          Sql("ATTACH {} AS {} ({}READ_WRITE)", Literal(location.target), Identifier(name), options));
+          Sql("ATTACH {} AS {} ({}READ_WRITE)", Literal(outlet_target(location)), Identifier(name), options));
       !done)
     return fail(no_outlet(place, location, explain(Code::W6502, "ATTACH", done.error()).message));
   attached_outlets_[place] = name;

@@ -2,7 +2,6 @@
 #include "state/session.h"
 
 #include <fmt/format.h>
-#include <libpq-fe.h>
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
@@ -15,6 +14,7 @@
 #include <system_error>
 #include <thread>
 
+#include "io/connection_string.h"
 #include "state/store.h"
 
 namespace weir::state {
@@ -82,25 +82,6 @@ class Prepared {
   std::vector<soci::indicator> answer_states_;
 };
 
-/// SOCI reads its own options out of the address and takes it for `key=value` pairs, so a URL is turned into those.
-/// What libpq cannot read is passed on, for the server's side to refuse.
-std::string as_pairs(const std::string& address) {
-  const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(
-      PQconninfoParse(address.c_str(), nullptr), PQconninfoFree);
-  if (options == nullptr) return address;
-  std::string pairs;
-  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
-    if (option->val == nullptr) continue;
-    pairs += fmt::format("{}='", option->keyword);
-    for (const char* at = option->val; *at != '\0'; ++at) {
-      if (*at == '\'' || *at == '\\') pairs += '\\';
-      pairs += *at;
-    }
-    pairs += "' ";
-  }
-  return pairs;
-}
-
 /// SOCI ends the name of a file at a quotation mark and knows no way to write one. SQLite takes a URI for the same file
 /// (Debian builds it so), where any byte can be written in hexadecimal.
 std::string as_file_name(const std::string& path) {
@@ -161,7 +142,7 @@ Diagnostic Session::explain(const std::exception& error, Code otherwise) const {
 
 void Session::connect() {
   if (target_.postgres) {
-    sql_.open(soci::postgresql, as_pairs(target_.address));
+    sql_.open(soci::postgresql, io::as_pairs(target_.address));
     run("SELECT pg_advisory_lock(hashtext(:schema))", {target_.schema});
     // Quoted by the server, so that any name is one name.
     const auto quoted = *ask("SELECT quote_ident(:schema)", {target_.schema}, 1).front().front();
