@@ -192,7 +192,7 @@ TEST_F(History, EqualsTheDefinitionOnRandomSnapshots) {
         closes ? "s.a IS NOT DISTINCT FROM e.a" : "s.a IS NOT DISTINCT FROM e.a AND s.b IS NOT DISTINCT FROM e.b";
     run("CREATE OR REPLACE TABLE oracle.expected (id BIGINT, a INTEGER, b VARCHAR, valid_from TIMESTAMP, valid_to "
         "TIMESTAMP, is_current BOOLEAN)");
-    for (int round = 0; round < 15; ++round) {
+    for (int round = 0; round < 9; ++round) {
       clock += 1 + round % 3;
       const std::string random = "(hash(i * 31 + " + std::to_string(round * 104729) + " + ";
       const build::Stage staged = stage("SELECT CASE WHEN " + random + "2) % 3) = 0 THEN NULL ELSE 'v' || " + random +

@@ -148,7 +148,7 @@ TEST_F(Merge, EqualsDeleteByKeyAndInsertOnRandomData) {
     model.target->name = by_partition ? "by_partition" : "whole";
     if (by_partition) partitioned();
     run("DROP TABLE IF EXISTS oracle.expected");
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < 8; ++round) {
       const std::string partition = by_partition ? (round % 3 == 0 ? "a'" : "b") : "";
       const std::string random = "hash(i * 1009 + " + std::to_string(round * 7919) + " + ";
       std::string columns[] = {
