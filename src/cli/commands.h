@@ -5,6 +5,13 @@
 
 #include "cli/command.h"
 
+namespace weir::ops {
+class Workspace;
+}
+namespace weir::plan {
+enum class ChangeKind;
+}
+
 namespace weir::cli {
 
 Exit init_command(const Args& args, Streams& streams);
@@ -37,10 +44,19 @@ Exit env_create_command(const Args& args, Streams& streams);
 Exit env_ls_command(const Args& args, Streams& streams);
 Exit env_show_command(const Args& args, Streams& streams);
 Exit env_drop_command(const Args& args, Streams& streams);
+Exit env_diff_command(const Args& args, Streams& streams);
+Exit env_promote_command(const Args& args, Streams& streams);
 Exit lsp_command(const Args& args, Streams& streams);
 Exit explain_command(const Args& args, Streams& streams);
 Exit version_command(const Args& args, Streams& streams);
 Exit completion_command(const Args& args, Streams& streams);
+
+/// The mark of a change in a listing of models.
+std::string sign_of(plan::ChangeKind kind);
+
+/// What several commands do with a workspace: print the plan of its project, or apply it.
+Exit show_changes(ops::Workspace& workspace, const Args& args, Streams& streams);
+Exit apply_changes(ops::Workspace& workspace, const Args& args, Streams& streams);
 
 /// Turns true at the first Ctrl-C (or SIGTERM); the second one ends the process at once. Installs the handler on first
 /// use.

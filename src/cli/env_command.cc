@@ -1,4 +1,4 @@
-// weir env create | ls | show | drop
+// weir env create | ls | show | diff | promote | drop
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,7 +7,9 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "ops/environment_diff.h"
 #include "ops/environments.h"
+#include "ops/promotion.h"
 
 namespace weir::cli {
 namespace {
@@ -32,6 +34,36 @@ nlohmann::ordered_json to_json(const ops::EnvironmentEntry& entry) {
   object["generation"] = entry.generation ? nlohmann::ordered_json(*entry.generation) : nlohmann::ordered_json();
   object["lakes"] = to_json(entry.lakes);
   return object;
+}
+
+nlohmann::ordered_json to_json(const ops::EnvironmentDiff::Side& side) {
+  if (side.environment.empty()) return nullptr;
+  nlohmann::ordered_json object{{"environment", side.environment}, {"fingerprint", side.fingerprint}};
+  object["rows"] = side.rows.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(side.rows);
+  return object;
+}
+
+nlohmann::ordered_json to_json(const ops::EnvironmentDiff& diff, const std::string& before, const std::string& after) {
+  auto models = nlohmann::ordered_json::array();
+  for (const ops::EnvironmentDiff::Model& one : diff.models)
+    models.push_back({{"model", one.path},
+                      {"change", plan::name_of(one.kind)},
+                      {"category", plan::name_of(one.category)},
+                      {"reason", one.reason},
+                      {"other_rows", one.has_other_rows()},
+                      {"before", to_json(one.before)},
+                      {"after", to_json(one.after)}});
+  return {{"before", before},
+          {"after", after},
+          {"equal", diff.models.empty()},
+          {"same", diff.same},
+          {"models", std::move(models)}};
+}
+
+/// Whose rows the second environment reads, where they are not the first one's.
+std::string rows_in_words(const ops::EnvironmentDiff::Model& model) {
+  if (!model.has_other_rows()) return "the same";
+  return model.after.rows.empty() ? "none" : model.before.rows.empty() ? "new" : "others";
 }
 
 std::string forks_of(const ops::EnvironmentEntry& entry) {
@@ -104,6 +136,51 @@ Exit env_show_command(const Args& args, Streams& streams) {
                     one.state == "missing" ? "-" : one.asset});
   print_table(rows, streams);
   return Exit::Done;
+}
+
+Exit env_diff_command(const Args& args, Streams& streams) {
+  const std::vector<std::string> names = args.list("environments");
+  if (names.size() != 2) {
+    streams.err << "error: weir env diff takes two environments\nhint: weir env diff prod dev\n";
+    return Exit::Misuse;
+  }
+  const std::string& before = names[0];
+  const std::string& after = names[1];
+  const auto diff = ops::diff_environments(args.text("directory", "."), before, after);
+  if (!diff) {
+    // Exit code 1 says that a difference was found; whatever prevents comparing must not look like it.
+    const Exit exit = refuse(diff.error(), nullptr, streams);
+    return exit == Exit::Failed ? Exit::Misuse : exit;
+  }
+  print(diff->warnings, nullptr, streams);
+  if (args.flag("json")) {
+    streams.out << to_json(*diff, before, after).dump(2) << "\n";
+    return diff->models.empty() ? Exit::Done : Exit::Failed;
+  }
+  std::vector<std::vector<std::string>> rows{{"", "model", "category", "rows", "why"}};
+  for (const ops::EnvironmentDiff::Model& one : diff->models)
+    rows.push_back(
+        {sign_of(one.kind), one.path, std::string(plan::name_of(one.category)), rows_in_words(one), one.reason});
+  if (rows.size() > 1) print_table(rows, streams);
+  if (!args.flag("quiet"))
+    streams.err << fmt::format("{} of {} in {} as in {}\n", diff->same,
+                               counted(diff->same + std::ssize(diff->models), "model"), after, before);
+  return diff->models.empty() ? Exit::Done : Exit::Failed;
+}
+
+Exit env_promote_command(const Args& args, Streams& streams) {
+  const std::string from = args.text("name", "");
+  const std::string to = args.text("to", "");
+  if (from.empty() || to.empty() || from == to) {
+    streams.err << "error: a promotion leads from one environment to another one\n"
+                   "hint: weir env promote dev --to prod\n";
+    return Exit::Misuse;
+  }
+  auto workspace = ops::Workspace::open(args.text("directory", "."), to);
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  if (const auto taken = ops::take_definitions(*workspace, from); !taken)
+    return refuse(taken.error(), workspace->loaded(), streams);
+  return args.flag("dry-run") ? show_changes(*workspace, args, streams) : apply_changes(*workspace, args, streams);
 }
 
 Exit env_drop_command(const Args& args, Streams& streams) {

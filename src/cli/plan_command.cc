@@ -11,21 +11,6 @@
 namespace weir::cli {
 namespace {
 
-std::string sign_of(const plan::ModelChange& change) {
-  switch (change.kind) {
-    case plan::ChangeKind::Added:
-      return "+";
-    case plan::ChangeKind::Removed:
-      return "-";
-    case plan::ChangeKind::Modified:
-      return "~";
-    case plan::ChangeKind::Indirect:
-    case plan::ChangeKind::Unchanged:
-      break;
-  }
-  return "·";
-}
-
 std::string size_in_words(const ops::PlannedModel& planned) {
   if (!planned.estimate) return "";
   const ops::Estimate& estimate = *planned.estimate;
@@ -38,10 +23,10 @@ void print_models(const ops::PlanReport& report, Streams& streams) {
   std::vector<std::vector<std::string>> rows{{"", "model", "category", "action", "reads", "why"}};
   for (const ops::PlannedModel& planned : report.models) {
     const plan::ModelChange& change = planned.change;
-    if (change.kind == plan::ChangeKind::Unchanged) continue;
+    if (change.kind == plan::ChangeKind::Unchanged && planned.action == ops::PlanAction::Nothing) continue;
     std::string why = change.reason;
     if (!planned.note.empty()) why += "; " + planned.note;
-    rows.push_back({sign_of(change), change.path, std::string(plan::name_of(change.category)),
+    rows.push_back({sign_of(change.kind), change.path, std::string(plan::name_of(change.category)),
                     std::string(ops::name_of(planned.action)), size_in_words(planned), why});
   }
   if (rows.size() > 1) print_table(rows, streams);
@@ -68,27 +53,46 @@ void print_summary(const ops::PlanReport& report, Streams& streams) {
 
 }  // namespace
 
+std::string sign_of(plan::ChangeKind kind) {
+  switch (kind) {
+    case plan::ChangeKind::Added:
+      return "+";
+    case plan::ChangeKind::Removed:
+      return "-";
+    case plan::ChangeKind::Modified:
+      return "~";
+    case plan::ChangeKind::Indirect:
+    case plan::ChangeKind::Unchanged:
+      break;
+  }
+  return "·";
+}
+
 Exit plan_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  ops::PlanRequest request{.environment = args.text("env", "prod")};
+  return show_changes(*workspace, args, streams);
+}
+
+Exit show_changes(ops::Workspace& workspace, const Args& args, Streams& streams) {
+  ops::PlanRequest request{.environment = workspace.environment()};
   request.select = args.list("selector");
   for (const std::string& more : args.list("select")) request.select.push_back(more);
   request.exclude = args.list("exclude");
   request.forward_only = args.flag("forward-only");
-  const auto report = ops::plan(*workspace, request);
-  if (!report) return refuse(report.error(), workspace->loaded(), streams);
+  const auto report = ops::plan(workspace, request);
+  if (!report) return refuse(report.error(), workspace.loaded(), streams);
   const auto file = args.text("output");
   if (file)
     if (const auto written = io::write_file(*file, ops::json_of(*report).dump(2) + "\n"); !written)
-      return refuse(written.error(), workspace->loaded(), streams);
+      return refuse(written.error(), workspace.loaded(), streams);
   if (args.flag("json"))
     streams.out << ops::json_of(*report).dump(2) << "\n";
   else if (args.flag("markdown"))
     streams.out << ops::markdown_of(*report);
   else
     print_models(*report, streams);
-  print(report->warnings, workspace->loaded(), streams);
+  print(report->warnings, workspace.loaded(), streams);
   if (!args.flag("quiet") && !args.flag("json") && !args.flag("markdown")) print_summary(*report, streams);
   if (file && !args.flag("quiet")) streams.err << "saved as " << *file << "\n";
   return Exit::Done;

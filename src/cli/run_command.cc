@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "ops/apply.h"
 #include "ops/run.h"
+#include "ops/saved_plan.h"
 
 namespace weir::cli {
 namespace {
@@ -115,6 +116,13 @@ std::string summary_of(const run::RunReport& report) {
   return fmt::format("run {} {}: {}", report.run, report.status, text.empty() ? "nothing selected" : text);
 }
 
+/// What `weir plan -o` wrote, in place of a selector.
+std::optional<std::string> plan_file(const Args& args) {
+  const std::vector<std::string> selectors = args.list("selector");
+  if (selectors.size() != 1 || !selectors.front().ends_with(".json")) return std::nullopt;
+  return selectors.front();
+}
+
 /// Prints what a run did and gives its exit code.
 Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams) {
   print(outcome.warnings, workspace.loaded(), streams);
@@ -178,31 +186,42 @@ Exit run_command(const Args& args, Streams& streams) {
 }
 
 Exit apply_command(const Args& args, Streams& streams) {
-  std::atomic<bool>& stop = stop_requested();
+  stop_requested();
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  // A saved plan knows its environment.
+  if (const auto file = plan_file(args); file && !args.text("env")) {
+    const auto saved = ops::read_plan(*file);
+    if (!saved) return refuse(saved.error(), nullptr, streams);
+    workspace = ops::Workspace::open(workspace->root(), saved->request.environment);
+    if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  }
+  return apply_changes(*workspace, args, streams);
+}
+
+Exit apply_changes(ops::Workspace& workspace, const Args& args, Streams& streams) {
+  std::atomic<bool>& stop = stop_requested();
   const ops::RunRequest given = request_of(args);
   ops::ApplyRequest request{.options = given.options, .select = given.select, .exclude = given.exclude};
-  if (request.select.size() == 1 && request.select.front().ends_with(".json")) {
-    request.plan_file = request.select.front();
-    request.select.clear();
-  }
+  request.plan_file = plan_file(args);
+  if (request.plan_file) request.select.clear();
+  request.options.environment = workspace.environment();
   // --force says that breaking changes are meant; unchanged models are left alone all the same.
   request.options.approved = std::exchange(request.options.force, false);
   Progress progress(streams, args.flag("quiet"), args.flag("events"));
-  auto outcome = ops::apply(*workspace, request, progress, stop);
+  auto outcome = ops::apply(workspace, request, progress, stop);
   progress.clear();
-  if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), *workspace, streams)) {
+  if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), workspace, streams)) {
     request.options.approved = true;
-    outcome = ops::apply(*workspace, request, progress, stop);
+    outcome = ops::apply(workspace, request, progress, stop);
     progress.clear();
   }
   if (!outcome) {
-    const Exit exit = refuse(outcome.error(), workspace->loaded(), streams);
+    const Exit exit = refuse(outcome.error(), workspace.loaded(), streams);
     return stop.load() ? Exit::Interrupted : exit;
   }
   if (!outcome->has_changes) {
-    print(outcome->run.warnings, workspace->loaded(), streams);
+    print(outcome->run.warnings, workspace.loaded(), streams);
     if (args.flag("json"))
       streams.out << nlohmann::json{{"env", request.options.environment}, {"status", "unchanged"}}.dump() << "\n";
     else if (!args.flag("quiet"))
@@ -212,7 +231,7 @@ Exit apply_command(const Args& args, Streams& streams) {
   if (!args.flag("json") && !args.flag("events") && !args.flag("quiet"))
     for (const std::string& model : outcome->reused)
       streams.err << fmt::format("· {}  reused  its rows are those of the new definition too\n", model);
-  return show_report(outcome->run, *workspace, args, streams);
+  return show_report(outcome->run, workspace, args, streams);
 }
 
 }  // namespace weir::cli

@@ -19,6 +19,7 @@ bool may_write(const Asset& table, const Environment& environment) {
 Placement placement_of(const Model& model, const PlaceRequest& request) {
   const Environment& environment = request.environment;
   Placement placement{.fingerprint = request.fingerprints.at(model.path),
+                      .definition = request.definitions.at(model.path),
                       .data = std::nullopt,
                       .view = view_of(model.relation, environment.name),
                       .seed = std::nullopt};

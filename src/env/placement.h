@@ -17,7 +17,10 @@
 namespace weir::env {
 
 struct Placement {
+  /// Of the definition and of whose rows it reads.
   std::string fingerprint;
+  /// Of the definition alone.
+  std::string definition;
   /// The physical table or view. Nothing for an ephemeral model, which is put into its readers.
   std::optional<Asset> data;
   Asset view;
@@ -48,6 +51,8 @@ struct Placed {
 
 struct PlaceRequest {
   const std::map<std::string, std::string>& fingerprints;
+  /// Without whose rows models read.
+  const std::map<std::string, std::string>& definitions;
   const Environment& environment;
   /// Models that this command may build. Others are read as the environment shows them.
   const std::set<std::string>& selected;

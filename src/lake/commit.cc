@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -94,7 +95,8 @@ std::string CommitRecord::to_json() const {
   json object{{"weir", weir}, {"token", token}, {"run", run}, {"environment", environment}, {"steps", json::array()}};
   for (const CommittedStep& step : steps) object["steps"].push_back(step_to_json(step));
   if (generation > 0) object["generation"] = generation;
-  for (const auto& [view, shown] : views) object["views"][view] = {shown.table, shown.model, shown.definition};
+  for (const auto& [view, shown] : views)
+    object["views"][view] = {shown.table, shown.model, shown.fingerprint, shown.definition};
   // Names come from files of any bytes: what is not UTF-8 is replaced, a record must never fail a commit.
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -113,8 +115,10 @@ std::optional<CommitRecord> CommitRecord::from_json(std::string_view text) {
   record.generation = value_or(object, "generation", std::int64_t{0});
   if (const auto views = object.find("views"); views != object.end() && views->is_object())
     for (const auto& [view, shown] : views->items())
-      if (shown.is_array() && shown.size() == 3 && shown[0].is_string() && shown[1].is_string() && shown[2].is_string())
-        record.views[view] = {shown[0].get<std::string>(), shown[1].get<std::string>(), shown[2].get<std::string>()};
+      if (shown.is_array() && shown.size() == 4 &&
+          std::all_of(shown.begin(), shown.end(), [](const json& part) { return part.is_string(); }))
+        record.views[view] = {shown[0].get<std::string>(), shown[1].get<std::string>(), shown[2].get<std::string>(),
+                              shown[3].get<std::string>()};
   return record;
 }
 

@@ -41,6 +41,7 @@ struct CommittedStep {
 struct ShownView {
   std::string table;  // URI of the physical table or view
   std::string model;  // path of the file
+  std::string fingerprint;
   std::string definition;
   friend bool operator==(const ShownView&, const ShownView&) = default;
 };

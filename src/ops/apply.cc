@@ -1,47 +1,16 @@
 #include "ops/apply.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "env/placement.h"
 #include "ops/changes.h"
 #include "ops/saved_plan.h"
 #include "ops/selection.h"
-#include "plan/fingerprint.h"
 
 namespace weir::ops {
 namespace {
-
-bool builds_whole(const Model& model) {
-  return model.plane != Plane::Manual && model.plane != Plane::Ephemeral && !model.partitioning;
-}
-
-struct Work {
-  std::set<std::string> models;
-  std::set<std::string> reused;
-};
-
-/// What the environment lacks: changed models, and owned ones that it does not show by their definition, whatever a run
-/// that failed has recorded.
-Result<Work> work_of(Workspace& workspace, const std::string& environment, const std::set<std::string>& selected) {
-  Work work;
-  WEIR_TRY(state::Store * store, workspace.store());
-  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
-  WEIR_TRY(const EnvironmentChanges changes, changes_in(workspace, environment));
-  for (const plan::ModelChange& change : changes.changes) {
-    if (change.model == nullptr || change.kind == plan::ChangeKind::Unchanged) continue;
-    if (!selected.contains(change.path) || !builds_whole(*change.model)) continue;
-    work.models.insert(change.path);
-    if (change.reuse && change.model->plane == Plane::Virtual) work.reused.insert(change.path);
-  }
-  WEIR_TRY(const Graph* graph, workspace.graph());
-  const auto fingerprints = plan::fingerprints(*graph);
-  for (const Model& model : graph->models()) {
-    if (!env::is_owned(model) || !selected.contains(model.path)) continue;
-    const state::ShownModel* one = shown.shown_model(model.path);
-    if (one == nullptr || one->fingerprint != fingerprints.at(model.path)) work.models.insert(model.path);
-  }
-  return work;
-}
 
 Result<bool> has_removed(Workspace& workspace, const std::string& environment) {
   WEIR_TRY(const Graph* graph, workspace.graph());
@@ -57,8 +26,12 @@ Result<bool> has_removed(Workspace& workspace, const std::string& environment) {
 
 Result<void> take_saved(Workspace& workspace, ApplyRequest& request) {
   WEIR_TRY(const SavedPlan saved, read_plan(*request.plan_file));
+  if (saved.request.environment != workspace.environment())
+    return fail(Diagnostic{.code = Code::W5504,
+                           .message = fmt::format("{} is a plan of {}, and the command is for {}", *request.plan_file,
+                                                  saved.request.environment, workspace.environment()),
+                           .hint = "--env " + saved.request.environment});
   WEIR_CHECK(expect_unmoved(workspace, saved));
-  request.options.environment = saved.request.environment;
   request.options.forward_only = saved.request.forward_only;
   request.select = saved.request.select;
   request.exclude = saved.request.exclude;
@@ -75,7 +48,8 @@ Result<ApplyOutcome> apply(Workspace& workspace, const ApplyRequest& given, run:
   WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const std::set<std::string> selected,
            select(*graph, selection_of(workspace, request.select, request.exclude), outcome.run.warnings));
-  WEIR_TRY(Work work, work_of(workspace, request.options.environment, selected));
+  WEIR_TRY(const EnvironmentChanges changes, changes_in(workspace, request.options.environment));
+  WEIR_TRY(Work work, work_of(workspace, changes, selected));
   const bool is_whole = request.select.empty() && request.exclude.empty();
   WEIR_TRY(const bool removed, has_removed(workspace, request.options.environment));
   outcome.has_changes = !work.models.empty() || (is_whole && removed);

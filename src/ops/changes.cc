@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bind/binder.h"
-#include "env/environment.h"
+#include "env/placement.h"
 #include "io/hash.h"
 #include "ops/binding.h"
 #include "parse/functions.h"
@@ -21,35 +21,13 @@ bool is_all_as_deployed(const Graph& graph, const std::vector<state::DeployedMod
   return recorded == plan::fingerprints(graph);
 }
 
-/// What the environment has. Of an owned model that is what it shows: after a rollback, or where a build failed,
-/// another definition than the one deployed last, whose text proves nothing then.
-Result<void> look(Workspace& workspace, const std::string& environment, EnvironmentChanges& found) {
-  WEIR_TRY(state::Store * store, workspace.store_if_there());
-  found.digest = digest_of(found.deployed);
-  if (store == nullptr) return {};
-  WEIR_TRY(found.deployed, store->deployed(environment));
-  found.digest = digest_of(found.deployed);
-  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
-  if (shown.shown) found.generation = shown.shown->generation;
-  std::erase_if(found.deployed, [&shown, &environment](state::DeployedModel& record) {
-    if (record.plane != name_of(Plane::Virtual) && record.plane != name_of(Plane::View)) return false;
-    const state::ShownModel* one = shown.shown_model(record.model);
-    // In a sandbox the rows that it has of its own count for what it shows, and are no change of a definition.
-    if (one != nullptr && environment == env::kProd) record.fingerprint = one->fingerprint;
-    return one == nullptr;
-  });
-  return {};
-}
-
 /// The texts that the environment runs, as a project under today's weir.yaml. Texts that no longer load, or that make
 /// no graph, prove nothing; that is no error.
 Result<void> load_deployed(Workspace& workspace, const std::string& environment, EnvironmentChanges& found) {
-  WEIR_TRY(state::Store * store, workspace.store_if_there());
-  OpenTexts texts;
-  if (store != nullptr) {
-    WEIR_TRY(texts, store->deployed_texts(environment));
-  }
+  WEIR_TRY(OpenTexts texts, texts_of(workspace, environment, found.deployed));
   WEIR_TRY(const Project* project, workspace.project());
+  // A model that names a data test which is not there does not load. The tests are no part of its definition.
+  for (const CustomTest& test : project->custom_tests) texts.emplace(test.source->path, test.source->text);
   const auto parser = Workspace::lazy_parser();
   ParseCache cache(workspace.root() + "/.weir/cache/deployed-" + io::xxh3_hex(environment));
   WEIR_TRY(Project deployed, load_texts(project->config, *parser, texts, cache));
@@ -142,21 +120,24 @@ void note_lost_texts(EnvironmentChanges& found) {
                             .hint = ""});
 }
 
-}  // namespace
-
-std::string digest_of(const std::vector<state::DeployedModel>& models) {
-  std::vector<std::pair<std::string, std::string>> digests;
-  for (const state::DeployedModel& model : models) digests.emplace_back(model.model, model.digest);
-  return state::digest_of(digests);
+bool is_delivery(const state::DeployedModel& record) {
+  return record.plane == name_of(Plane::Table) || record.plane == name_of(Plane::File);
 }
 
-Result<EnvironmentChanges> changes_in(Workspace& workspace, const std::string& environment, bool forward_only) {
+bool builds_whole(const Model& model) {
+  return model.plane != Plane::Manual && model.plane != Plane::Ephemeral && !model.partitioning;
+}
+
+}  // namespace
+
+Result<EnvironmentChanges> changes_between(Workspace& workspace, Definitions before, const std::string& environment,
+                                           bool forward_only) {
   EnvironmentChanges found;
   WEIR_TRY(const Graph* graph, workspace.graph());
-  WEIR_CHECK(look(workspace, environment, found));
-  plan::DeployedProject deployed{.records = &found.deployed};
+  found.deployed = std::move(before);
+  plan::DeployedProject deployed{.records = &found.deployed.records};
   plan::CurrentProject current{.graph = graph};
-  if (is_all_as_deployed(*graph, found.deployed)) {
+  if (is_all_as_deployed(*graph, found.deployed.records)) {
     found.changes = plan::classify(deployed, current, {}, {});
     return found;
   }
@@ -177,6 +158,77 @@ Result<EnvironmentChanges> changes_in(Workspace& workspace, const std::string& e
   found.warnings = sides.current.diagnostics;
   note_lost_texts(found);
   return found;
+}
+
+Result<EnvironmentChanges> changes_in(Workspace& workspace, const std::string& environment, bool forward_only) {
+  WEIR_TRY(Definitions definitions, definitions_in(workspace, environment));
+  const std::map<std::string, std::string> deferred = definitions.deferred;
+  // Nothing was delivered for this environment by another one.
+  std::erase_if(definitions.records, [&](const state::DeployedModel& record) {
+    return is_delivery(record) && deferred.contains(record.model);
+  });
+  WEIR_TRY(EnvironmentChanges found, changes_between(workspace, std::move(definitions), environment, forward_only));
+  // What the environment has from another one is not its own to take away.
+  std::erase_if(found.changes, [&](const plan::ModelChange& change) {
+    return change.kind == plan::ChangeKind::Removed && deferred.contains(change.path);
+  });
+  return found;
+}
+
+std::set<std::string> with_changed_above(const Graph& graph, const EnvironmentChanges& changes,
+                                         std::set<std::string> selected) {
+  std::set<std::string> changed;
+  for (const plan::ModelChange& change : changes.changes)
+    if (change.kind != plan::ChangeKind::Unchanged) changed.insert(change.path);
+  for (std::size_t i = graph.models().size(); i-- > 0;) {
+    if (!selected.contains(graph.models()[i].path)) continue;
+    for (const std::size_t producer : graph.producers_of(i))
+      if (const std::string& path = graph.models()[producer].path; changed.contains(path)) selected.insert(path);
+  }
+  return selected;
+}
+
+namespace {
+
+/// In a sandbox a table that provably stays under the new definition was perhaps computed from rows of another
+/// environment, and would now read the sandbox's own: it is built.
+Result<void> keep_same_rows(Workspace& workspace, const EnvironmentChanges& changes, const env::Environment& shown,
+                            Work& work) {
+  if (work.reused.empty() || changes.deployed_graph == nullptr) return {};
+  WEIR_TRY(const auto before, workspace.fingerprints(*changes.deployed_graph, work.models));
+  std::erase_if(work.reused, [&](const std::string& path) {
+    const state::ShownModel* one = shown.shown_model(path);
+    const auto known = before.find(path);
+    return one == nullptr || known == before.end() || known->second != one->fingerprint;
+  });
+  return {};
+}
+
+}  // namespace
+
+Result<Work> work_of(Workspace& workspace, const EnvironmentChanges& changes, const std::set<std::string>& selection) {
+  Work work;
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  const std::set<std::string> selected = with_changed_above(*graph, changes, selection);
+  for (const plan::ModelChange& change : changes.changes) {
+    if (change.model == nullptr || change.kind == plan::ChangeKind::Unchanged) continue;
+    if (!selected.contains(change.path) || !builds_whole(*change.model)) continue;
+    work.models.insert(change.path);
+    if (change.reuse && change.model->plane == Plane::Virtual) work.reused.insert(change.path);
+  }
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
+  env::Environment shown;
+  if (store != nullptr) {
+    WEIR_TRY(shown, env::look(*store, workspace.environment()));
+  }
+  WEIR_CHECK(keep_same_rows(workspace, changes, shown, work));
+  WEIR_TRY(const auto fingerprints, workspace.fingerprints(*graph, work.models));
+  for (const Model& model : graph->models()) {
+    if (!env::is_owned(model) || !selected.contains(model.path)) continue;
+    const state::ShownModel* one = shown.shown_model(model.path);
+    if (one == nullptr || one->fingerprint != fingerprints.at(model.path)) work.models.insert(model.path);
+  }
+  return work;
 }
 
 }  // namespace weir::ops

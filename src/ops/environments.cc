@@ -127,6 +127,26 @@ Result<std::vector<EnvironmentEntry>> environments(Workspace& workspace) {
   return all;
 }
 
+namespace {
+
+/// Keys of what lies in the lakes, by their names.
+Result<std::set<std::string>> that_exist(Workspace& workspace,
+                                         const std::map<std::string, std::vector<Asset>>& places) {
+  std::set<std::string> there;
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
+  WEIR_TRY(duck::Connection connection, lakes->connect());
+  for (const auto& [name, assets] : places) {
+    const lake::Lake& lake = lakes->lake(name);
+    WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
+    WEIR_TRY(const auto states, lake.observe(connection, assets, version));
+    for (const auto& [key, state] : states)
+      if (state.exists) there.insert(key);
+  }
+  return there;
+}
+
+}  // namespace
+
 Result<EnvironmentView> environment(Workspace& workspace) {
   EnvironmentView view;
   WEIR_TRY(const Graph* graph, workspace.graph());
@@ -134,20 +154,21 @@ Result<EnvironmentView> environment(Workspace& workspace) {
   const std::string& name = workspace.environment();
   for (EnvironmentEntry& entry : all)
     if (entry.settings.name == name) view.entry = std::move(entry);
-  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
-  WEIR_TRY(duck::Connection connection, lakes->connect());
+  std::map<std::string, std::vector<Asset>> places;
   for (const Model& model : graph->models()) {
     if (!model.target || model.target->kind != AssetKind::Lake) continue;
-    WEIR_TRY(const Asset place, workspace.located(*model.target));
-    const lake::Lake& lake = lakes->lake(place.place);
-    WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
-    WEIR_TRY(const auto states, lake.observe(connection, {place}, version));
-    EnvironmentAsset one{.model = model.path, .asset = place.uri(), .state = "missing", .environment = {}};
-    if (states.at(place.key()).exists) {
-      WEIR_TRY(one.environment, workspace.owner_of(place));
+    WEIR_TRY(Asset place, workspace.located(*model.target));
+    WEIR_TRY(const Asset rows, workspace.rows_of(*model.target));
+    WEIR_TRY(std::string owner, workspace.owner_of(place));
+    view.assets.push_back({model.path, place.uri(), rows.uri(), "missing", std::move(owner)});
+    places[place.place].push_back(std::move(place));
+  }
+  WEIR_TRY(const std::set<std::string> there, that_exist(workspace, places));
+  for (EnvironmentAsset& one : view.assets) {
+    if (there.contains(parse_asset(one.asset)->key()))
       one.state = one.environment == name ? "own" : "deferred";
-    }
-    view.assets.push_back(std::move(one));
+    else
+      one.environment.clear();
   }
   return view;
 }

@@ -44,6 +44,8 @@ struct EnvironmentAsset {
   std::string model;
   /// Where its rows are read.
   std::string asset;
+  /// The table behind it: of an owned model weir's own.
+  std::string rows;
   /// own, deferred or missing.
   std::string state;
   /// Whose rows are read.

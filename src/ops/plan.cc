@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "env/environment.h"
+#include "env/placement.h"
 #include "io/files.h"
 #include "io/hash.h"
 #include "lake/table_sizes.h"
+#include "ops/run.h"
 #include "ops/selection.h"
 #include "plan/fingerprint.h"
 #include "text/lexer.h"
@@ -57,14 +58,11 @@ std::string note_of(const PlannedModel& planned) {
                      planned.outdated_partitions == 1 ? "" : "s");
 }
 
-bool is_owned(const Model& model) { return model.plane == Plane::Virtual || model.plane == Plane::View; }
-
 class Planner {
  public:
   Planner(Workspace& workspace, PlanReport& report) : workspace_(workspace), report_(report) {}
 
   Result<void> run() {
-    WEIR_CHECK(judge_environment());
     WEIR_TRY(state::Store * store, workspace_.store_if_there());
     if (store != nullptr) {
       WEIR_TRY(environment_, env::look(*store, environment()));
@@ -72,26 +70,16 @@ class Planner {
     WEIR_TRY(report_.changes, changes_in(workspace_, environment(), report_.request.forward_only));
     report_.warnings = report_.changes.warnings;
     WEIR_CHECK(choose());
+    WEIR_CHECK(look_for_tables());
     WEIR_CHECK(count_partitions());
     WEIR_CHECK(look_at_lakes());
-    for (PlannedModel& planned : report_.models) planned.note = note_of(planned);
+    for (PlannedModel& planned : report_.models)
+      if (planned.note.empty()) planned.note = note_of(planned);
     return note_basis();
   }
 
  private:
   const std::string& environment() const { return report_.request.environment; }
-
-  Result<void> judge_environment() {
-    if (environment() == "prod") return {};
-    WEIR_TRY(const Config* config, workspace_.config());
-    if (config->environments.contains(environment())) return {};
-    WEIR_TRY(state::Store * store, workspace_.store_if_there());
-    if (store != nullptr) {
-      WEIR_TRY(const auto deployments, store->deployments(environment(), 1));
-      if (!deployments.empty()) return {};
-    }
-    return fail({.code = Code::W2230, .message = "there is no environment " + environment()});
-  }
 
   /// The selected models and the changed ones above them. Models that are gone take part in a plan of everything.
   Result<void> choose() {
@@ -99,12 +87,7 @@ class Planner {
     const PlanRequest& request = report_.request;
     Selection selection = selection_of(workspace_, request.select, request.exclude);
     WEIR_TRY(std::set<std::string> selected, select(*graph, selection, report_.warnings));
-    std::map<std::string, const ModelChange*> by_path;
-    for (const ModelChange& change : report_.changes.changes) by_path.emplace(change.path, &change);
-    for (std::size_t i = graph->models().size(); i-- > 0;) {
-      if (!selected.contains(graph->models()[i].path)) continue;
-      for (const std::size_t producer : graph->producers_of(i)) add_changed_above(*graph, producer, by_path, selected);
-    }
+    selected = with_changed_above(*graph, report_.changes, std::move(selected));
     const bool is_whole = request.select.empty() && request.exclude.empty();
     for (const ModelChange& change : report_.changes.changes) {
       if (change.kind == ChangeKind::Removed ? !is_whole : !selected.contains(change.path)) continue;
@@ -113,11 +96,46 @@ class Planner {
     return {};
   }
 
-  static void add_changed_above(const Graph& graph, std::size_t producer,
-                                const std::map<std::string, const ModelChange*>& by_path,
-                                std::set<std::string>& selected) {
-    const std::string& path = graph.models()[producer].path;
-    if (by_path.at(path)->kind != ChangeKind::Unchanged) selected.insert(path);
+  /// Whether an owned model is built depends on more than its definition: the table of a definition may be there,
+  /// because it was shown before or another environment shows it, and one whose definition stayed is built where the
+  /// environment has rows of its own for it to read. The run's own plan says so.
+  Result<void> look_for_tables() {
+    const bool is_settled = std::all_of(report_.models.begin(), report_.models.end(), [](const PlannedModel& one) {
+      return one.change.kind == ChangeKind::Unchanged;
+    });
+    WEIR_TRY(const state::Store* store, workspace_.store_if_there());
+    if (store == nullptr || (is_settled && environment() == env::kProd)) return {};
+    std::map<std::string, PlannedModel*> owned;
+    std::set<std::string> selected;
+    for (PlannedModel& planned : report_.models) {
+      selected.insert(planned.change.path);
+      if (planned.change.model != nullptr && env::is_owned(*planned.change.model))
+        owned.emplace(planned.change.path, &planned);
+    }
+    WEIR_TRY(const Work work, work_of(workspace_, report_.changes, selected));
+    const bool has_owned = std::any_of(work.models.begin(), work.models.end(),
+                                       [&](const std::string& path) { return owned.contains(path); });
+    if (!has_owned) return {};
+    RunRequest request{.models = work.models, .reused = work.reused};
+    request.options.environment = environment();
+    request.options.forward_only = report_.request.forward_only;
+    WEIR_TRY(const DryRun dry, dry_run(workspace_, request));
+    for (const plan::Step& step : dry.planned.plan.steps)
+      if (const auto found = owned.find(step.model->path); found != owned.end()) settle(step, *found->second);
+    return {};
+  }
+
+  void settle(const plan::Step& step, PlannedModel& planned) const {
+    const auto deferred = report_.changes.deployed.deferred.find(planned.change.path);
+    const bool is_deferred = deferred != report_.changes.deployed.deferred.end();
+    if (step.action == plan::Action::Fresh) {
+      if (planned.action == PlanAction::Build) planned.note = "its table is there already";
+      if (planned.action == PlanAction::Nothing && is_deferred) planned.note = "as " + deferred->second + " has it";
+      if (!planned.note.empty()) planned.action = PlanAction::Reuse;
+    } else if (step.action == plan::Action::Build && planned.action == PlanAction::Nothing) {
+      planned.action = PlanAction::Build;
+      planned.note = step.reason;
+    }
   }
 
   Result<void> count_partitions() {
@@ -145,7 +163,7 @@ class Planner {
     for (const Reference& reference : model.references) {
       if (!seen.insert(reference.asset.key()).second) continue;
       const Model* producer = graph.producer(reference.asset);
-      if (producer == nullptr || !is_owned(*producer)) {
+      if (producer == nullptr || !env::is_owned(*producer)) {
         inputs.emplace_back(reference.asset);
         continue;
       }
@@ -188,7 +206,7 @@ class Planner {
         estimate.bytes += size->second.bytes;
       }
       planned.estimate = estimate;
-      if (model.target && !is_owned(model)) tables.insert(model.target->key());
+      if (model.target && !env::is_owned(model)) tables.insert(model.target->key());
     }
     report_.basis.tables.assign(tables.begin(), tables.end());
     return {};
@@ -196,8 +214,8 @@ class Planner {
 
   Result<void> note_basis() {
     WEIR_TRY(report_.basis.files, file_hashes(workspace_));
-    report_.basis.generation = report_.changes.generation;
-    report_.basis.deployed = report_.changes.digest;
+    report_.basis.generation = report_.changes.deployed.generation;
+    report_.basis.deployed = report_.changes.deployed.digest();
     report_.created = state::now_text();
     return {};
   }

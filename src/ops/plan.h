@@ -68,7 +68,7 @@ struct PlanReport {
   std::int64_t count(plan::ChangeCategory category) const;
 };
 
-/// Errors: of the project, W2010 and the like of a selector, W2230 no such environment, W60xx, W70xx.
+/// Errors: of the project, W2010 and the like of a selector, W60xx, W70xx.
 Result<PlanReport> plan(Workspace& workspace, const PlanRequest& request);
 
 /// Hash of the text of every file of the project, weir.yaml included, by path.

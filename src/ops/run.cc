@@ -82,27 +82,38 @@ Result<void> judge(Workspace& workspace, const Graph& graph, const std::set<std:
   return {};
 }
 
-/// Owned models whose definition the environment would show anew, and models that it would show no more.
-std::pair<std::set<std::string>, std::set<std::string>> moves_of(const run::Planned& planned, bool is_whole) {
+struct Moves {
+  /// Models whose definition the environment would have anew.
   std::set<std::string> changed;
+  /// Models that it would show no more.
   std::set<std::string> gone;
-  if (!planned.environment.shown) return {};
+};
+
+/// What is written in place changes with each `weir run`, and is judged where changes are applied.
+Moves moves_of(const run::Planned& planned, const run::RunRequest& request, bool is_applied) {
+  Moves moves;
   std::set<std::string> built;
-  for (const plan::Step& step : planned.plan.steps) built.insert(step.model->path);
+  for (const plan::Step& step : planned.plan.steps) {
+    built.insert(step.model->path);
+    if (is_applied && step.action == plan::Action::Build && !planned.placed.owned.contains(step.model->path))
+      moves.changed.insert(step.model->path);
+  }
+  if (!planned.environment.shown) return moves;
   for (const state::ShownModel& one : planned.environment.shown->models) {
     const auto placement = planned.placed.owned.find(one.model);
     if (placement == planned.placed.owned.end()) {
-      if (is_whole) gone.insert(one.model);
+      if (request.is_whole) moves.gone.insert(one.model);
     } else if (!placement->second.is_shown && built.contains(one.model)) {
-      changed.insert(one.model);
+      moves.changed.insert(one.model);
     }
   }
-  return {std::move(changed), std::move(gone)};
+  return moves;
 }
 
 /// What readers of the environment see changes beyond added columns only where the user says so.
-Result<void> approve(Workspace& workspace, const run::Planned& planned, const run::RunRequest& request) {
-  const auto [changed, gone] = moves_of(planned, request.is_whole);
+Result<void> approve(Workspace& workspace, const run::Planned& planned, const run::RunRequest& request,
+                     bool is_applied) {
+  const auto [changed, gone] = moves_of(planned, request, is_applied);
   const std::string& environment = request.options.environment;
   if (request.options.approved || request.options.force || (changed.empty() && gone.empty())) return {};
   Diagnostics problems;
@@ -137,7 +148,9 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
   resolved.deploy = [&](const std::map<std::string, std::string>& definitions, const std::string& run) {
     return deploy_models(workspace, definitions, request.options.environment, run, request.options.command);
   };
-  resolved.approve = [&](const run::Planned& planned) { return approve(workspace, planned, resolved); };
+  resolved.approve = [&](const run::Planned& planned) {
+    return approve(workspace, planned, resolved, request.models.has_value());
+  };
   WEIR_TRY(const Graph* graph, workspace.graph());
   resolved.judge = [&](const std::set<std::string>& models) { return judge(workspace, *graph, models, stop); };
   WEIR_TRY(const Project* project, workspace.project());

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "env/environment.h"
 #include "io/files.h"
+#include "ops/definitions.h"
 
 namespace weir::ops {
 namespace {
@@ -113,7 +113,7 @@ std::string markdown_of(const PlanReport& report) {
       "|\n";
   for (const PlannedModel& planned : report.models) {
     const plan::ModelChange& change = planned.change;
-    if (change.kind == plan::ChangeKind::Unchanged) continue;
+    if (change.kind == plan::ChangeKind::Unchanged && planned.action == PlanAction::Nothing) continue;
     const bool is_breaking = change.category == plan::ChangeCategory::Breaking;
     const std::string category(plan::name_of(change.category));
     std::string why = change.reason;
@@ -197,15 +197,8 @@ Result<void> expect_unmoved(Workspace& workspace, const SavedPlan& saved) {
   WEIR_TRY(const auto hashes, file_hashes(workspace));
   if (const auto files = differing(saved.basis.files, hashes); !files.empty())
     add(Code::W5503, "files changed since the plan was saved: " + listed(files));
-  WEIR_TRY(state::Store * store, workspace.store_if_there());
-  std::vector<state::DeployedModel> deployed;
-  env::Environment environment;
-  if (store != nullptr) {
-    WEIR_TRY(deployed, store->deployed(saved.request.environment));
-    WEIR_TRY(environment, env::look(*store, saved.request.environment));
-  }
-  const std::int64_t generation = environment.shown ? environment.shown->generation : 0;
-  if (digest_of(deployed) != saved.basis.deployed || generation != saved.basis.generation)
+  WEIR_TRY(const Definitions now, definitions_in(workspace, saved.request.environment));
+  if (now.digest() != saved.basis.deployed || now.generation != saved.basis.generation)
     add(Code::W5504, "what " + saved.request.environment + " runs changed since the plan was saved");
   WEIR_TRY(const auto tables, moved_tables(workspace, saved.basis));
   if (!tables.empty()) add(Code::W5505, "tables changed since the plan was saved: " + listed(tables));

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ops/definitions.h"
 #include "plan/fingerprint.h"
 
 namespace weir::ops {
@@ -9,12 +10,9 @@ namespace {
 
 Result<std::set<std::string>> modified(Workspace& workspace) {
   WEIR_TRY(const Graph* graph, workspace.graph());
-  WEIR_TRY(state::Store * store, workspace.store_if_there());
+  WEIR_TRY(const Definitions definitions, definitions_in(workspace, workspace.environment()));
   std::map<std::string, std::string> deployed;
-  if (store != nullptr) {
-    WEIR_TRY(const auto models, store->deployed(workspace.environment()));
-    for (const state::DeployedModel& model : models) deployed[model.model] = model.fingerprint;
-  }
+  for (const state::DeployedModel& model : definitions.records) deployed[model.model] = model.fingerprint;
   std::set<std::string> paths;
   for (const auto& [path, fingerprint] : plan::fingerprints(*graph))
     if (const auto known = deployed.find(path); known == deployed.end() || known->second != fingerprint)

@@ -61,7 +61,7 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   WEIR_TRY(const env::Environment shown, env::look(*store, environment));
   WEIR_TRY(const env::Placed* placed, workspace.placed());
   WEIR_TRY(const plan::World world, run::observe(*project, *placed->graph, all, *lakes, *store, shown));
-  const auto fingerprints = plan::fingerprints(*graph, env::own_data(*graph, {}, placed->forks));
+  WEIR_TRY(const auto fingerprints, workspace.fingerprints(*graph));
   std::set<std::pair<std::string, std::string>> running;
   WEIR_TRY(const std::vector<state::Lease> leases, store->leases());
   for (const state::Lease& lease : leases) running.emplace(lease.asset, lease.slice);

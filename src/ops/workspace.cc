@@ -13,6 +13,7 @@
 #include "lake/catalog_probe.h"
 #include "metric/judge.h"
 #include "plan/fingerprint.h"
+#include "project/cache.h"
 #include "text/lexer.h"
 
 namespace weir::ops {
@@ -71,15 +72,30 @@ Result<const Project*> Workspace::project() {
   if (project_ == nullptr) {
     LazyParser parser;
     WEIR_TRY(Project project, load_project(root_, parser));
-    WEIR_CHECK(metric::judge(project, parser));
-    // Models name the lakes of weir.yaml, so the forks come when they are read.
-    if (environment_ != env::kProd) {
-      WEIR_TRY(const Config* config, this->config());
-      project.config.lakes = config->lakes;
-    }
-    project_ = std::make_unique<Project>(std::move(project));
+    WEIR_CHECK(take(std::move(project)));
   }
   return project_.get();
+}
+
+Result<void> Workspace::use_texts(const OpenTexts& texts) {
+  LazyParser parser;
+  Diagnostics warnings;
+  WEIR_TRY(const Config config, load_config(root_, warnings));
+  ParseCache cache(root_ + "/.weir/cache/parsed");
+  WEIR_TRY(Project project, load_texts(config, parser, texts, cache));
+  return take(std::move(project));
+}
+
+Result<void> Workspace::take(Project project) {
+  LazyParser parser;
+  WEIR_CHECK(metric::judge(project, parser));
+  // Models name the lakes of weir.yaml, so the forks come when they are read.
+  if (environment_ != env::kProd) {
+    WEIR_TRY(const Config* config, this->config());
+    project.config.lakes = config->lakes;
+  }
+  project_ = std::make_unique<Project>(std::move(project));
+  return {};
 }
 
 std::unique_ptr<ParserProvider> Workspace::lazy_parser() { return std::make_unique<LazyParser>(); }
@@ -244,14 +260,23 @@ Result<std::string> Workspace::owner_of(const Asset& place) {
   return std::string(env::kProd);
 }
 
+Result<std::map<std::string, std::string>> Workspace::fingerprints(const Graph& graph,
+                                                                   const std::set<std::string>& built) {
+  if (environment_ == env::kProd) return plan::fingerprints(graph);
+  WEIR_CHECK(look_around());
+  return plan::fingerprints(graph, env::own_data(graph, built, *forks_));
+}
+
 Result<const env::Placed*> Workspace::placed() {
   if (placed_ != nullptr) return placed_.get();
   WEIR_TRY(const Graph* graph, this->graph());
   WEIR_CHECK(look_around());
   WEIR_TRY(state::Store * store, this->store());
   WEIR_TRY(const env::Environment environment, env::look(*store, environment_));
-  const auto fingerprints = plan::fingerprints(*graph, env::own_data(*graph, {}, *forks_));
+  WEIR_TRY(const auto fingerprints, this->fingerprints(*graph));
+  const auto definitions = plan::fingerprints(*graph);
   WEIR_TRY(env::Placed placed, env::place(*graph, {.fingerprints = fingerprints,
+                                                   .definitions = definitions,
                                                    .environment = environment,
                                                    .selected = {},
                                                    .forks = &*forks_,

@@ -31,6 +31,8 @@ class Workspace {
   Result<const Config*> config();
   /// Configuration and models with all diagnostics, errors included. Errors: what prevents looking at all.
   Result<const Project*> project();
+  /// Lets these texts stand for the project's files. Requires: the project was not asked for yet. Errors: as project().
+  Result<void> use_texts(const OpenTexts& texts);
   /// The project's graph. Errors: every error among the project's diagnostics, W2001, W2003.
   Result<const Graph*> graph();
   Result<state::Store*> store();
@@ -64,6 +66,8 @@ class Workspace {
   Result<Asset> rows_of(const Asset& asset);
   /// The environment whose rows lie at a place of located().
   Result<std::string> owner_of(const Asset& place);
+  /// Of all models of a graph, with whose rows the environment reads; `built`: models that it is about to build.
+  Result<std::map<std::string, std::string>> fingerprints(const Graph& graph, const std::set<std::string>& built = {});
   /// The graph as the environment reads it: each reference and each target where its rows lie. Nothing is built by it.
   Result<const env::Placed*> placed();
   /// What to do about a name that led to nothing: the nearest model or table, or where to look.
@@ -72,6 +76,7 @@ class Workspace {
  private:
   Workspace(std::string root, std::string environment) : root_(std::move(root)), environment_(std::move(environment)) {}
   Result<void> enter(Config& config);
+  Result<void> take(Project project);
   Result<void> note_first_use();
   Result<void> judge_parents();
   Result<void> look_around();

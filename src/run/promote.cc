@@ -127,7 +127,7 @@ class Promotion {
         .weir = WEIR_VERSION, .token = token, .run = request_.run, .environment = request_.environment.name};
     record.generation = request_.environment.next_generation();
     for (const state::ShownModel& one : request_.models)
-      record.views[one.view] = {one.data, one.model, one.fingerprint};
+      record.views[one.view] = {one.data, one.model, one.fingerprint, one.definition};
     return record;
   }
 
@@ -214,7 +214,7 @@ std::vector<state::ShownModel> shown_after(const Session& session, const env::En
       continue;
     }
     after[path] = {path, placement.fingerprint, placement.data ? placement.data->uri() : std::string(),
-                   placement.view.uri()};
+                   placement.view.uri(), placement.definition};
   }
   std::vector<state::ShownModel> models;
   for (auto& [path, one] : after) models.push_back(std::move(one));

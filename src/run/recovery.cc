@@ -71,7 +71,7 @@ state::PromotionRecord promotion_from(const lake::CommitRecord& commit, const la
   promotion.token = commit.token;
   promotion.lake_version = version.version;
   for (const auto& [view, shown] : commit.views)
-    promotion.models.push_back({shown.model, shown.definition, shown.table, view});
+    promotion.models.push_back({shown.model, shown.fingerprint, shown.table, view, shown.definition});
   std::sort(promotion.models.begin(), promotion.models.end(),
             [](const state::ShownModel& a, const state::ShownModel& b) { return a.model < b.model; });
   return promotion;

@@ -277,10 +277,12 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   WEIR_TRY(const env::Forks forks, env::Forks::look(project.config, lakes, request.options.environment));
   planned.fingerprints = plan::fingerprints(graph, env::own_data(graph, request.selected, forks));
   const auto& fingerprints = planned.fingerprints;
+  const auto definitions = forks.empty() ? fingerprints : plan::fingerprints(graph);
   WEIR_TRY(planned.environment, env::look(store, request.options.environment));
   const std::set<std::string> selected =
       with_changed_producers(graph, request.selected, fingerprints, planned.environment);
   env::PlaceRequest place{.fingerprints = fingerprints,
+                          .definitions = definitions,
                           .environment = planned.environment,
                           .selected = selected,
                           .reused = request.reused,

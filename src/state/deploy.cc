@@ -298,13 +298,16 @@ Result<std::vector<DeploymentRecord>> SqlStore::deployments(const std::string& e
 }
 
 Result<std::vector<DeployedLibrary>> SqlStore::libraries(const std::string& environment) {
-  WEIR_TRY(auto found, rows("SELECT library, name, definition, digest FROM macro WHERE environment = :environment "
-                            "ORDER BY library, name",
-                            {environment}, 4));
+  WEIR_TRY(auto found, rows("SELECT macro.library, macro.name, macro.definition, macro.digest, library.file, "
+                            "library.source FROM macro JOIN library ON library.environment = macro.environment AND "
+                            "library.library = macro.library WHERE macro.environment = :environment "
+                            "ORDER BY macro.library, macro.name",
+                            {environment}, 6));
   std::vector<DeployedLibrary> all;
   for (Row& row : found) {
     std::string library = text(row[0]);
-    if (all.empty() || all.back().library != library) all.push_back({library, text(row[3]), {}});
+    if (all.empty() || all.back().library != library)
+      all.push_back({library, text(row[3]), {}, text(row[4]), text(row[5])});
     all.back().macros.push_back({text(row[1]), text(row[2])});
   }
   return all;

@@ -20,9 +20,10 @@ struct EnvironmentRecord {
 /// What an environment shows of one owned model.
 struct ShownModel {
   std::string model;        // path
-  std::string fingerprint;  // of the definition that it shows
+  std::string fingerprint;  // of the definition that it shows, and of whose rows that reads
   std::string data;         // URI of the physical table or view; empty for an ephemeral model
   std::string view;         // URI of the environment's view
+  std::string definition;   // fingerprint of the definition alone; in prod the same
   friend bool operator==(const ShownModel&, const ShownModel&) = default;
 };
 

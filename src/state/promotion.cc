@@ -16,7 +16,7 @@ std::string text(Field& field) { return std::move(field).value_or(std::string())
 
 std::string models_text(const std::vector<ShownModel>& models) {
   auto list = nlohmann::json::array();
-  for (const ShownModel& one : models) list.push_back({one.model, one.fingerprint, one.data, one.view});
+  for (const ShownModel& one : models) list.push_back({one.model, one.fingerprint, one.data, one.view, one.definition});
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -25,9 +25,9 @@ std::vector<ShownModel> models_of(const std::string& text) {
   const auto list = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array()) return models;
   for (const auto& one : list)
-    if (one.is_array() && one.size() == 4)
-      models.push_back(
-          {one[0].get<std::string>(), one[1].get<std::string>(), one[2].get<std::string>(), one[3].get<std::string>()});
+    if (one.is_array() && one.size() == 5)
+      models.push_back({one[0].get<std::string>(), one[1].get<std::string>(), one[2].get<std::string>(),
+                        one[3].get<std::string>(), one[4].get<std::string>()});
   return models;
 }
 

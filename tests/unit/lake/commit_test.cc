@@ -27,7 +27,8 @@ CommitRecord record(const std::string& token) {
   step.tests_passed = 4;
   made.steps.push_back(step);
   made.generation = 4;
-  made.views = {{"ducklake://main/main.v", {"ducklake://main/interlace__main.v__1", "v", "0123456789abcdef"}}};
+  made.views = {{"ducklake://main/main.v",
+                 {"ducklake://main/interlace__main.v__1", "v", "0123456789abcdef", "fedcba9876543210"}}};
   return made;
 }
 

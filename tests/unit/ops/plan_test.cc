@@ -108,10 +108,11 @@ TEST_F(PlanTest, WhatDoesNotBindIsAnErrorAsInCheck) {
 }
 
 TEST_F(PlanTest, AnEnvironmentThatNobodyMadeIsRefused) {
+  deploy_all();
   Workspace shop = workspace();
   const auto report = plan(shop, {.environment = "dev"});
   ASSERT_FALSE(report.has_value());
-  EXPECT_EQ(report.error().front().code, Code::W2230);
+  EXPECT_EQ(report.error().front().code, Code::W5401);
 }
 
 TEST_F(PlanTest, ADeployedTextThatIsLostMakesItsModelBreakingAndIsSaid) {

@@ -14,7 +14,7 @@ class PromotionTest : public StoreTest {
     return record;
   }
   static ShownModel shown(const std::string& model, const std::string& data) {
-    return {model, "f", data, "ducklake://main/main." + model};
+    return {model, "f", data, "ducklake://main/main." + model, "d"};
   }
   static OwnedRecord table(const std::string& asset) {
     OwnedRecord one{.asset = asset, .uri = asset, .model = "a"};
