@@ -78,7 +78,8 @@ class Comparison {
 
   Result<Opened> open(const std::string& text) {
     WEIR_TRY(const DiffOperand operand, parse_operand(text));
-    WEIR_TRY(const Asset asset, workspace_.asset_named(operand.asset));
+    WEIR_TRY(const Asset named, workspace_.asset_named(operand.asset));
+    WEIR_TRY(const Asset asset, workspace_.located(named));
     if (asset.kind != AssetKind::Lake || asset.name.empty() || config_.lake(asset.place) == nullptr)
       return fail(Diagnostic{.code = Code::W6630,
                              .message = fmt::format("{} is no table of a lake of this project", asset.uri()),
