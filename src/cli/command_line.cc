@@ -57,10 +57,12 @@ CLI::App* app_of(CLI::App& root, const Command& command) {
     const auto known = root.get_subcommands([&group](CLI::App* app) { return app->get_name() == group; });
     parent = known.empty() ? nullptr : known.front();
     if (parent == nullptr) {
-      parent = root.add_subcommand(group, "Commands about the " + group);
+      parent = root.add_subcommand(group, group + ":");
       parent->require_subcommand(1);
       parent->set_help_flag("-h,--help", "Show this help");
     }
+    // What a group is about is told best by what it holds.
+    parent->description(parent->get_description() + " " + name);
   }
   return parent->add_subcommand(name, command.summary);
 }
