@@ -20,6 +20,7 @@ Models by_path(const std::vector<state::ShownModel>& models) {
 
 struct Moves {
   std::vector<const state::ShownModel*> shown;  // views to make or to point elsewhere
+  std::set<std::string> own;                    // keys of the views that are there already
   std::vector<Asset> gone;
 };
 
@@ -37,12 +38,13 @@ Moves moves_of(const std::optional<state::PromotionRecord>& before, const std::v
   for (const auto& [path, one] : then) {
     if (one->data.empty()) continue;
     const Asset view = *parse_asset(one->view);
+    moves.own.insert(view.key());
     if (!views.contains(view.key())) moves.gone.push_back(view);
   }
   return moves;
 }
 
-/// A table under the name of a view is somebody's own: it is never replaced.
+/// What lies under the name of a new view is somebody's own, another environment's perhaps: it is never replaced.
 Result<void> judge_names(const lake::Lake& lake, duck::Connection& connection, const Moves& moves,
                          std::int64_t version) {
   std::vector<Asset> views;
@@ -51,10 +53,11 @@ Result<void> judge_names(const lake::Lake& lake, duck::Connection& connection, c
   Diagnostics problems;
   for (const Asset& view : views) {
     const lake::TableState& state = states.at(view.key());
-    if (!state.exists || state.is_view) continue;
+    if (!state.exists || (state.is_view && moves.own.contains(view.key()))) continue;
     problems.push_back({.code = Code::W5404,
-                        .message = fmt::format("{} is a table; the environment would show a view there", view.uri()),
-                        .hint = "rename the table or the model"});
+                        .message = fmt::format("{} is a {} that is not the environment's; it would show a view there",
+                                               view.uri(), state.is_view ? "view" : "table"),
+                        .hint = "rename it, the model or the environment"});
   }
   if (!problems.empty()) return fail(std::move(problems));
   return {};
