@@ -241,6 +241,7 @@ Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Optio
   if (write) WEIR_CHECK(check_writable(config));
 
   WEIR_TRY(lake.exists_, is_present(config));
+  if (config.version == 0) lake.exists_ = false;
   if (!lake.exists_ && write) WEIR_CHECK(create(connection, lake, options));
   if (!lake.exists_) {
     if (auto done = connection.execute(Sql("ATTACH ':memory:' AS {}", Identifier(lake.reader_))); !done)
@@ -259,10 +260,16 @@ Result<void> Lakes::attach(duck::Connection& connection, Lake& lake, const Optio
 
 Result<void> Lakes::attach_reader(duck::Connection& connection, Lake& lake, const std::optional<std::string>& moved) {
   const LakeConfig& config = lake.config_;
-  const Sql attach("ATTACH {} AS {} (READ_ONLY, {}{})", attach_target(config.catalog), Identifier(lake.reader_),
-                   reader_options(config, lake.metadata_), data_path_options(moved));
+  const Sql version = config.version ? Sql(", SNAPSHOT_VERSION {}", *config.version) : Sql();
+  const Sql attach("ATTACH {} AS {} (READ_ONLY, {}{}{})", attach_target(config.catalog), Identifier(lake.reader_),
+                   reader_options(config, lake.metadata_), data_path_options(moved), version);
   auto done = connection.execute(attach);
   if (done) return {};
+  if (config.version && connection.execute(Sql("ATTACH {} AS {} (READ_ONLY, {})", attach_target(config.catalog),
+                                               Identifier(lake.reader_), reader_options(config, lake.metadata_))))
+    return fail(about(Code::W5428, config,
+                      fmt::format("version {} is gone, which the environment reads", *config.version),
+                      "drop the environment and create it again"));
   auto probe = probe_catalog(config);
   if (probe.kind == CatalogProbe::Kind::NotALake) {
     // Another process may just be making it: that one holds the lock until the lake is there.
@@ -458,6 +465,19 @@ std::unique_lock<std::mutex> Lakes::take_turn(const Outlet& outlet) {
     turns = &turns_[outlet.attachment];
   }
   return std::unique_lock(*turns);
+}
+
+std::string attach_statement(const Lake& lake) {
+  const LakeConfig& config = lake.config();
+  const bool is_postgres = config.catalog.kind == DatabaseLocation::Kind::Postgres;
+  const std::string place =
+      is_postgres ? config.catalog.shown.substr(0, config.catalog.shown.find(", schema ")) : config.catalog.target;
+  Sql options("READ_ONLY");
+  if (!config.metadata_schema.empty()) options += Sql(", METADATA_SCHEMA {}", Literal(config.metadata_schema));
+  if (config.version) options += Sql(", SNAPSHOT_VERSION {}", *config.version);
+  return Sql("ATTACH {} AS {} ({});", Literal((is_postgres ? "ducklake:postgres:" : "ducklake:sqlite:") + place),
+             Identifier(lake.reader()), options)
+      .text();
 }
 
 namespace {

@@ -41,6 +41,8 @@ struct ColumnState {
 struct TableState {
   bool exists = false;
   bool is_view = false;
+  /// In a fork, a view of weir's shows a parent's rows under the name: nothing of the fork's own exists.
+  bool is_deferral = false;
   std::int64_t table_id = 0;
   /// The newest lake version whose changes name this table; compaction, which changes no row, does not count.
   std::int64_t version = 0;
@@ -75,6 +77,16 @@ struct VersionRecord {
   std::string changes;     // DuckLake's own list
   std::int64_t rows_added = 0;
   std::int64_t rows_removed = 0;
+};
+
+/// A table or view that lives in a lake.
+struct Relation {
+  std::string schema;
+  std::string name;
+  bool is_view = false;
+  /// Of a view that shows a parent's rows in a fork: the relation by its reader, schema and name, dotted and without
+  /// quotes. Empty for what is the lake's own.
+  std::string shows;
 };
 
 /// The lock that serialises writers of one lake across processes: flock on a file beside a SQLite catalog, an advisory
@@ -117,7 +129,8 @@ class Lake {
   /// Errors: W6003 the lake cannot be read.
   Result<std::int64_t> current_version(duck::Connection& connection) const;
 
-  /// The newest version, whatever the connection's transaction has pinned. Read from the metadata: the first look at
+  /// The newest version, whatever the connection's transaction has pinned; of a lake that is read at one version, that
+  /// one. Read from the metadata: the first look at
   /// current_version() after a change loads every table of the lake (40 ms of processor time for 1,000). Errors: W6003.
   Result<std::int64_t> newest_version(duck::Connection& connection) const;
 
@@ -141,6 +154,9 @@ class Lake {
     std::map<std::string, std::int64_t> made;
   };
   Result<Changes> changes_after(duck::Connection& connection, std::int64_t after) const;
+
+  /// Every table and view that lives now.
+  Result<std::vector<Relation>> relations(duck::Connection& connection) const;
 
   /// Versions whose changes name the asset's table (all of them if nothing), newest first.
   Result<std::vector<VersionRecord>> history(duck::Connection& connection, const std::optional<Asset>& asset,
@@ -263,6 +279,10 @@ class Lakes {
 /// A simple name for a reserved attachment: `prefix` and the name in lower case, where '_' is doubled and every byte
 /// other than a letter or digit becomes `_x` and two hex digits, so that different names stay different.
 std::string reserved_name(std::string_view prefix, std::string_view name);
+
+/// The statement by which a program other than weir attaches the lake under the name that views in forks know it by.
+/// Holds no password.
+std::string attach_statement(const Lake& lake);
 
 /// Hides what looks like a password or key in text that may hold connection strings.
 std::string mask_secrets(std::string text);

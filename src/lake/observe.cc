@@ -10,6 +10,7 @@
 
 #include "lake/changes.h"
 #include "lake/column_type.h"
+#include "lake/filters.h"
 #include "lake/lakes.h"
 #include "text/lexer.h"
 
@@ -61,12 +62,7 @@ class Observer {
     return std::move(*found);
   }
 
-  /// Records of `alias` that live at the version.
-  Sql live(const char* alias) const {
-    const Identifier name{alias};
-    return Sql("{}.begin_snapshot <= {} AND ({}.end_snapshot IS NULL OR {}.end_snapshot > {})", name, at_, name, name,
-               at_);
-  }
+  Sql live(const char* alias) const { return live_at(alias, at_); }
 
   /// A filter on the wanted tables; no filter when a scan of everything is the cheaper way.
   Sql among(const char* column) const {
@@ -102,18 +98,23 @@ class Observer {
       state.folder = (known ? schema->second : lake_.data_folder() + asset.schema + "/") + asset.name + "/";
   }
 
-  TableState* adopt(const Rows& found, std::size_t row) {
+  /// The state that a row of id, schema and name is about, if it was asked for.
+  TableState* wanted(const Rows& found, std::size_t row) {
     const auto schema = schemas_.find(found.integer(row, 1));
     if (schema == schemas_.end()) return nullptr;
     const auto key = wanted_.find(std::pair(schema->second, text::lower(found.text(row, 2))));
-    if (key == wanted_.end()) return nullptr;
-    TableState& state = states_[key->second];
-    state.exists = true;
-    state.table_id = found.integer(row, 0);
-    state.version = found.integer(row, 3);
-    by_id_[state.table_id] = &state;
-    oldest_ = std::min(oldest_, state.version);
-    return &state;
+    return key == wanted_.end() ? nullptr : &states_[key->second];
+  }
+
+  TableState* adopt(const Rows& found, std::size_t row) {
+    TableState* state = wanted(found, row);
+    if (state == nullptr) return nullptr;
+    state->exists = true;
+    state->table_id = found.integer(row, 0);
+    state->version = found.integer(row, 3);
+    by_id_[state->table_id] = state;
+    oldest_ = std::min(oldest_, state->version);
+    return state;
   }
 
   Result<void> read_tables() {
@@ -132,10 +133,15 @@ class Observer {
   }
 
   Result<void> read_views() {
-    WEIR_TRY(const auto found, rows(Sql("SELECT view_id, schema_id, view_name, begin_snapshot FROM {} v WHERE {}",
-                                        lake_.metadata("ducklake_view"), live("v"))));
-    for (std::size_t i = 0; i < found.size(); ++i)
-      if (TableState* state = adopt(found, i)) state->is_view = true;
+    WEIR_TRY(const auto found, rows(Sql("SELECT view_id, schema_id, view_name, begin_snapshot, {} FROM {} v WHERE {}",
+                                        is_deferral("v"), lake_.metadata("ducklake_view"), live("v"))));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found.boolean(i, 4)) {
+        if (TableState* state = wanted(found, i)) state->is_deferral = true;
+      } else if (TableState* state = adopt(found, i)) {
+        state->is_view = true;
+      }
+    }
     return {};
   }
 

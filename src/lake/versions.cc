@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "lake/changes.h"
+#include "lake/filters.h"
 #include "lake/lakes.h"
 
 namespace weir::lake {
@@ -60,6 +62,7 @@ Result<std::int64_t> Lake::current_version(duck::Connection& connection) const {
 
 Result<std::int64_t> Lake::newest_version(duck::Connection& connection) const {
   if (!exists_) return 0;
+  if (config_.version) return *config_.version;
   WEIR_TRY(const auto rows,
            read(connection, *this, Sql("SELECT max(snapshot_id) FROM {}", metadata("ducklake_snapshot"))));
   return rows.integer(0, 0);
@@ -76,27 +79,27 @@ Result<Lake::Changes> Lake::changes_after(duck::Connection& connection, std::int
   Changes result;
   result.newest = after;
   if (!exists_) return result;
-  WEIR_TRY(const auto names,
-           read(connection, *this,
-                Sql("SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot FROM {} t JOIN {} s USING "
-                    "(schema_id) WHERE t.end_snapshot IS NULL "
-                    "AND s.end_snapshot IS NULL UNION ALL SELECT v.view_id, s.schema_name, v.view_name, "
-                    "v.begin_snapshot FROM {} v JOIN {} s USING "
-                    "(schema_id) WHERE v.end_snapshot IS NULL AND s.end_snapshot IS NULL UNION ALL "
-                    // Dropped, or replaced: the name changed with the version that ended it.
-                    "SELECT NULL, s.schema_name, t.table_name, max(t.end_snapshot) FROM {} t JOIN {} s USING "
-                    "(schema_id) WHERE t.end_snapshot > {} GROUP BY ALL "
-                    "UNION ALL SELECT NULL, s.schema_name, v.view_name, max(v.end_snapshot) FROM {} v JOIN {} s USING "
-                    "(schema_id) WHERE v.end_snapshot > {} "
-                    "GROUP BY ALL",
-                    metadata("ducklake_table"), metadata("ducklake_schema"), metadata("ducklake_view"),
-                    metadata("ducklake_schema"), metadata("ducklake_table"), metadata("ducklake_schema"), after,
-                    metadata("ducklake_view"), metadata("ducklake_schema"), after)));
+  const std::int64_t until = config_.version.value_or(std::numeric_limits<std::int64_t>::max());
   WEIR_TRY(
-      const auto rows,
+      const auto names,
       read(connection, *this,
-           Sql("SELECT c.snapshot_id, c.changes_made, {} FROM {} c WHERE c.snapshot_id > {} ORDER BY c.snapshot_id",
-               is_commit_record(), metadata("ducklake_snapshot_changes"), after)));
+           Sql("SELECT t.table_id, s.schema_name, t.table_name, t.begin_snapshot FROM {} t JOIN {} s USING (schema_id) "
+               "WHERE {} AND {} UNION ALL SELECT v.view_id, s.schema_name, v.view_name, v.begin_snapshot FROM {} v "
+               "JOIN {} s USING (schema_id) WHERE {} AND {} AND NOT {} UNION ALL "
+               // Dropped, or replaced: the name changed with the version that ended it.
+               "SELECT NULL, s.schema_name, t.table_name, max(t.end_snapshot) FROM {} t JOIN {} s USING (schema_id) "
+               "WHERE t.end_snapshot > {} AND t.end_snapshot <= {} GROUP BY ALL UNION ALL "
+               "SELECT NULL, s.schema_name, v.view_name, max(v.end_snapshot) FROM {} v JOIN {} s USING (schema_id) "
+               "WHERE v.end_snapshot > {} AND v.end_snapshot <= {} AND NOT {} GROUP BY ALL",
+               metadata("ducklake_table"), metadata("ducklake_schema"), live_at("t", until), live_at("s", until),
+               metadata("ducklake_view"), metadata("ducklake_schema"), live_at("v", until), live_at("s", until),
+               is_deferral("v"), metadata("ducklake_table"), metadata("ducklake_schema"), after, until,
+               metadata("ducklake_view"), metadata("ducklake_schema"), after, until, is_deferral("v"))));
+  WEIR_TRY(const auto rows,
+           read(connection, *this,
+                Sql("SELECT c.snapshot_id, c.changes_made, {} FROM {} c WHERE c.snapshot_id > {} AND c.snapshot_id <= "
+                    "{} ORDER BY c.snapshot_id",
+                    is_commit_record(), metadata("ducklake_snapshot_changes"), after, until)));
   std::unordered_set<std::int64_t> ours;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows.text(i, 2) == "true") ours.insert(rows.integer(i, 0));
@@ -125,31 +128,71 @@ Result<Lake::Changes> Lake::changes_after(duck::Connection& connection, std::int
   return result;
 }
 
+Result<std::vector<Relation>> Lake::relations(duck::Connection& connection) const {
+  std::vector<Relation> relations;
+  if (!exists_) return relations;
+  const std::int64_t until = config_.version.value_or(std::numeric_limits<std::int64_t>::max());
+  WEIR_TRY(const auto rows,
+           read(connection, *this,
+                Sql("SELECT s.schema_name, t.table_name, false, NULL FROM {} t JOIN {} s USING (schema_id) WHERE {} "
+                    "AND {} UNION ALL SELECT s.schema_name, v.view_name, true, CASE WHEN {} THEN replace(v.sql[15:], "
+                    "'\"', '') END "
+                    "FROM {} v "
+                    "JOIN {} s USING (schema_id) WHERE {} AND {} ORDER BY 1, 2",
+                    metadata("ducklake_table"), metadata("ducklake_schema"), live_at("t", until), live_at("s", until),
+                    is_deferral("v"), metadata("ducklake_view"), metadata("ducklake_schema"), live_at("v", until),
+                    live_at("s", until))));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    relations.push_back({rows.text(i, 0), rows.text(i, 1), rows.boolean(i, 2), rows.text(i, 3)});
+  return relations;
+}
+
 namespace {
 
-/// Every id that the asset's table or view has had: a replaced table gets a new one.
+/// Every id that the asset's table or view has had: a replaced table gets a new one. Views on a parent's rows are none
+/// of its own.
 Result<std::unordered_set<std::int64_t>> ids_of(duck::Connection& connection, const Lake& lake, const Asset& asset) {
   std::unordered_set<std::int64_t> ids;
-  WEIR_TRY(const auto rows, read(connection, lake,
-                                 Sql("SELECT t.table_id FROM {} t JOIN {} s USING (schema_id) WHERE "
-                                     "lower(s.schema_name) = lower({}) AND lower(t.table_name) = lower({}) "
-                                     "UNION SELECT v.view_id FROM {} v JOIN {} s USING (schema_id) WHERE "
-                                     "lower(s.schema_name) = lower({}) AND lower(v.view_name) = lower({})",
-                                     lake.metadata("ducklake_table"), lake.metadata("ducklake_schema"),
-                                     Literal(asset.schema), Literal(asset.name), lake.metadata("ducklake_view"),
-                                     lake.metadata("ducklake_schema"), Literal(asset.schema), Literal(asset.name))));
+  WEIR_TRY(const auto rows,
+           read(connection, lake,
+                Sql("SELECT t.table_id FROM {} t JOIN {} s USING (schema_id) WHERE "
+                    "lower(s.schema_name) = lower({}) AND lower(t.table_name) = lower({}) "
+                    "UNION SELECT v.view_id FROM {} v JOIN {} s USING (schema_id) WHERE "
+                    "lower(s.schema_name) = lower({}) AND lower(v.view_name) = lower({}) AND NOT {}",
+                    lake.metadata("ducklake_table"), lake.metadata("ducklake_schema"), Literal(asset.schema),
+                    Literal(asset.name), lake.metadata("ducklake_view"), lake.metadata("ducklake_schema"),
+                    Literal(asset.schema), Literal(asset.name), is_deferral("v"))));
   for (std::size_t i = 0; i < rows.size(); ++i) ids.insert(rows.integer(i, 0));
   return ids;
 }
 
-bool names_any(const std::string& changes, const std::unordered_set<std::int64_t>& ids, const Asset& asset) {
+/// Versions that made a view on a parent's rows under the asset's name.
+Result<std::unordered_set<std::int64_t>> deferrals_of(duck::Connection& connection, const Lake& lake,
+                                                      const Asset& asset) {
+  std::unordered_set<std::int64_t> versions;
+  if (lake.config().fork_of.empty()) return versions;
+  WEIR_TRY(const auto rows,
+           read(connection, lake,
+                Sql("SELECT v.begin_snapshot FROM {} v JOIN {} s USING (schema_id) WHERE {} AND lower(s.schema_name) = "
+                    "lower({}) AND lower(v.view_name) = lower({})",
+                    lake.metadata("ducklake_view"), lake.metadata("ducklake_schema"), is_deferral("v"),
+                    Literal(asset.schema), Literal(asset.name))));
+  for (std::size_t i = 0; i < rows.size(); ++i) versions.insert(rows.integer(i, 0));
+  return versions;
+}
+
+/// `made_views`: what the version made under the asset's name is no view of its own.
+bool names_any(const std::string& changes, const std::unordered_set<std::int64_t>& ids, const Asset& asset,
+               bool made_views) {
   const auto same = [](std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
   };
   const auto parsed = parse_changes(changes);
   return std::any_of(parsed.begin(), parsed.end(), [&](const Change& change) {
-    return change.id ? ids.contains(*change.id) : same(change.schema, asset.schema) && same(change.name, asset.name);
+    if (change.id) return ids.contains(*change.id);
+    if (made_views && change.kind == "created_view") return false;
+    return same(change.schema, asset.schema) && same(change.name, asset.name);
   });
 }
 
@@ -194,14 +237,19 @@ Result<std::vector<VersionRecord>> Lake::history(duck::Connection& connection, c
   std::vector<VersionRecord> records;
   if (!exists_) return records;
   std::optional<std::unordered_set<std::int64_t>> ids;
+  std::unordered_set<std::int64_t> deferrals;
   if (asset) {
     WEIR_TRY(ids, ids_of(connection, *this, *asset));
+    WEIR_TRY(deferrals, deferrals_of(connection, *this, *asset));
   }
-  Sql query("{} ORDER BY c.snapshot_id DESC", version_columns(*this));
+  Sql query = version_columns(*this);
+  if (config_.version) query += Sql(" WHERE c.snapshot_id <= {}", *config_.version);
+  query += Sql(" ORDER BY c.snapshot_id DESC");
   if (!asset) query += Sql(" LIMIT {}", limit);
   WEIR_TRY(const auto rows, read(connection, *this, query));
   for (std::size_t i = 0; i < rows.size() && records.size() < limit; ++i)
-    if (!asset || names_any(rows.text(i, 5), *ids, *asset)) records.push_back(record_of(rows, i));
+    if (!asset || names_any(rows.text(i, 5), *ids, *asset, deferrals.contains(rows.integer(i, 0))))
+      records.push_back(record_of(rows, i));
   WEIR_CHECK(count_changes(connection, *this, ids, records));
   return records;
 }

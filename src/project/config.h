@@ -1,6 +1,7 @@
 // weir.yaml, read and judged: every key known, every value of its type, every path absolute, every ${NAME} resolved.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,10 @@ struct LakeConfig {
   std::string environment;
   /// Never written, whatever a command asks for.
   bool is_read_only = false;
+  /// Of a fork: tables that grow start from a copy of the parents' rows.
+  bool copies = false;
+  /// Read at this version for ever; 0: before there was anything.
+  std::optional<std::int64_t> version;
 };
 
 struct Config {

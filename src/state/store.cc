@@ -356,6 +356,13 @@ Result<std::vector<Store::NeededVersion>> SqlStore::needed_versions(const std::s
            "promotion n WHERE n.environment = p.environment AND n.generation > p.generation) < 5",
            {}, 1));
   for (const auto& row : generations) needed.push_back({to_number(row[0]), "one of the newest generations needs it"});
+  WEIR_TRY(auto environments, rows("SELECT environment, settings_json, lower(:lake) FROM environment", {lake}, 3));
+  for (const auto& row : environments) {
+    const auto settings = nlohmann::json::parse(row[1].value_or(""), nullptr, /*allow_exceptions=*/false);
+    if (!settings.is_object() || !settings.contains("pins")) continue;
+    if (const auto pin = settings["pins"].find(row[2].value_or("")); pin != settings["pins"].end())
+      needed.push_back({pin->get<std::int64_t>(), "environment " + row[0].value_or("") + " reads it"});
+  }
   return needed;
 }
 
