@@ -8,11 +8,10 @@
 namespace weir::publish {
 namespace {
 
-duck::Sql column_definition(const ShapedColumn& column, bool keeps_default) {
-  duck::Sql definition("{} {}", duck::Identifier(column.state.name), duck::Sql::verbatim(column.state.type));
-  if (!column.state.nullable) definition += duck::Sql(" NOT NULL");
-  if (keeps_default && column.state.default_sql)
-    definition += duck::Sql(" DEFAULT {}", duck::Sql::verbatim(*column.state.default_sql));
+duck::Sql column_definition(const lake::ColumnState& column) {
+  duck::Sql definition("{} {}", duck::Identifier(column.name), duck::Sql::verbatim(column.type));
+  if (!column.nullable) definition += duck::Sql(" NOT NULL");
+  if (column.default_sql) definition += duck::Sql(" DEFAULT {}", duck::Sql::verbatim(*column.default_sql));
   return definition;
 }
 
@@ -31,46 +30,53 @@ bool keeps_order(const Shape& shape, const lake::TableState& earlier) {
 
 }  // namespace
 
+std::vector<duck::Sql> make_like(const duck::TableName& table, const lake::TableState& like) {
+  std::vector<duck::Sql> statements;
+  std::vector<duck::Sql> definitions;
+  for (const lake::ColumnState& column : like.columns) definitions.push_back(column_definition(column));
+  statements.push_back(duck::Sql("CREATE OR REPLACE TABLE {} ({})", table, duck::Sql::join(definitions, ", ")));
+  if (!like.partitioned_by.empty())
+    statements.push_back(
+        duck::Sql("ALTER TABLE {} SET PARTITIONED BY ({})", table, duck::Sql::names(like.partitioned_by)));
+  if (!like.sorted_by.empty()) {
+    std::vector<duck::Sql> order;
+    for (const std::string& expression : like.sorted_by) order.push_back(duck::Sql::verbatim(expression));
+    statements.push_back(duck::Sql("ALTER TABLE {} SET SORTED BY ({})", table, duck::Sql::join(order, ", ")));
+  }
+  if (like.comment) statements.push_back(duck::Sql("COMMENT ON TABLE {} IS {}", table, duck::Literal(*like.comment)));
+  for (const lake::ColumnState& column : like.columns)
+    if (column.comment)
+      statements.push_back(duck::Sql("COMMENT ON COLUMN {}.{} IS {}", table, duck::Identifier(column.name),
+                                     duck::Literal(*column.comment)));
+  return statements;
+}
+
 std::vector<duck::Sql> Draft::create() {
   const lake::TableState& earlier = request.target;
-  const duck::TableName table = writable();
-  std::vector<duck::Sql> statements;
   effect.needs_schema = !earlier.exists;
-  std::vector<duck::Sql> definitions;
+  lake::TableState made;
+  made.comment = earlier.comment;
   for (const ShapedColumn& column : shape.columns) {
     const lake::ColumnState* before = earlier.column(column.state.name);
-    definitions.push_back(column_definition(column, before != nullptr && before->type == column.state.type));
+    made.columns.push_back(column.state);
+    if (before == nullptr || before->type != column.state.type) made.columns.back().default_sql.reset();
   }
-  statements.push_back(duck::Sql("CREATE OR REPLACE TABLE {} ({})", table, duck::Sql::join(definitions, ", ")));
   if (is_partitioned()) {
-    statements.push_back(duck::Sql("ALTER TABLE {} SET PARTITIONED BY ({})", table,
-                                   duck::Identifier(std::string(lake::kPartitionColumn))));
+    made.partitioned_by = {std::string(lake::kPartitionColumn)};
   } else if (earlier.has_other_partitioning ||
              !std::all_of(earlier.partitioned_by.begin(), earlier.partitioned_by.end(),
                           [&](const auto& name) { return has_column(shape, name); })) {
     warn(Code::W6023, "the partitioning that was set on " + request.model.target->uri() + " by hand could not be kept",
          "set it again with ALTER TABLE … SET PARTITIONED BY");
-  } else if (!earlier.partitioned_by.empty() && !earlier.is_partitioned()) {
-    statements.push_back(
-        duck::Sql("ALTER TABLE {} SET PARTITIONED BY ({})", table, duck::Sql::names(earlier.partitioned_by)));
+  } else if (!earlier.is_partitioned()) {
+    made.partitioned_by = earlier.partitioned_by;
   }
-  if (!earlier.sorted_by.empty()) {
-    if (keeps_order(shape, earlier)) {
-      std::vector<duck::Sql> order;
-      for (const std::string& expression : earlier.sorted_by) order.push_back(duck::Sql::verbatim(expression));
-      statements.push_back(duck::Sql("ALTER TABLE {} SET SORTED BY ({})", table, duck::Sql::join(order, ", ")));
-    } else {
-      warn(Code::W6023,
-           "the sort order of " + request.model.target->uri() + " could not be kept: a column it may use is gone");
-    }
-  }
-  if (earlier.comment)
-    statements.push_back(duck::Sql("COMMENT ON TABLE {} IS {}", table, duck::Literal(*earlier.comment)));
-  for (const ShapedColumn& column : shape.columns)
-    if (column.state.comment)
-      statements.push_back(duck::Sql("COMMENT ON COLUMN {}.{} IS {}", table, duck::Identifier(column.state.name),
-                                     duck::Literal(*column.state.comment)));
-  return statements;
+  if (keeps_order(shape, earlier))
+    made.sorted_by = earlier.sorted_by;
+  else
+    warn(Code::W6023,
+         "the sort order of " + request.model.target->uri() + " could not be kept: a column it may use is gone");
+  return make_like(writable(), made);
 }
 
 }  // namespace weir::publish

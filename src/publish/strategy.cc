@@ -54,6 +54,10 @@ Result<void> write(duck::Connection& writer, const PrepareRequest& request, cons
   const Asset& target = *request.model.target;
   const std::string doing = "writing " + target.uri();
   auto statements = group.alone && !effect.keeping.empty() ? effect.keeping : effect.statements;
+  // In a fork the first build takes the place of the view on a parent's table, which others may make meanwhile.
+  if (!request.target.exists && !request.lake.config().fork_of.empty())
+    statements.insert(statements.begin(),
+                      duck::Sql("DROP VIEW IF EXISTS {}", request.lake.writable(target.schema, target.name)));
   if (effect.needs_schema && group.schemas.insert(target.schema).second)
     statements.insert(statements.begin(), duck::Sql("CREATE SCHEMA IF NOT EXISTS {}",
                                                     duck::TableName{{}, request.lake.writer(), target.schema}));

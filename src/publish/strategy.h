@@ -94,6 +94,9 @@ struct Effect {
 /// W6020 the engine failed, W6024 a column `rowid`, W4201 drift under on_schema_change=fail.
 Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request);
 
+/// Statements that make an empty table with the columns, partitioning, order and comments of `like`.
+std::vector<duck::Sql> make_like(const duck::TableName& table, const lake::TableState& like);
+
 /// What the steps of one commit share.
 struct CommitGroup {
   /// It holds one step only: then keeping the table is cheap; in a large group recreating is.
