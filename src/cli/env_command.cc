@@ -26,6 +26,14 @@ nlohmann::ordered_json to_json(const std::vector<ops::ForkedLake>& lakes) {
   return list;
 }
 
+nlohmann::ordered_json pins_json(const env::Settings& settings) {
+  auto pins = nlohmann::ordered_json::object();
+  for (const auto& [lake, version] : settings.pins) pins[lake] = version;
+  return pins;
+}
+
+std::string seed_of(const env::Settings& settings) { return settings.copies ? "copy" : "empty"; }
+
 nlohmann::ordered_json to_json(const ops::EnvironmentEntry& entry) {
   const env::Settings& settings = entry.settings;
   nlohmann::ordered_json object{{"environment", settings.name}};
@@ -33,6 +41,8 @@ nlohmann::ordered_json to_json(const ops::EnvironmentEntry& entry) {
   object["created"] = settings.created.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(settings.created);
   object["generation"] = entry.generation ? nlohmann::ordered_json(*entry.generation) : nlohmann::ordered_json();
   object["lakes"] = to_json(entry.lakes);
+  object["pins"] = pins_json(settings);
+  object["seed"] = seed_of(settings);
   return object;
 }
 
@@ -78,16 +88,27 @@ std::string forks_of(const ops::EnvironmentEntry& entry) {
 Exit env_create_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  const auto made = ops::create_environment(
-      *workspace,
-      {.name = args.text("name", ""), .from = args.text("from", std::string(env::kProd)), .lakes = args.list("lake")});
+  const auto made = ops::create_environment(*workspace,
+                                            {.name = args.text("name", ""),
+                                             .from = args.text("from", std::string(env::kProd)),
+                                             .lakes = args.list("lake"),
+                                             .pin_parent = args.flag("pin-parent"),
+                                             .seed = args.text("seed", "empty")},
+                                            stop_requested());
   if (!made) return refuse(made.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
-    streams.out << nlohmann::ordered_json{{"environment", made->name}, {"from", made->parent}}.dump(2) << "\n";
+    streams.out << nlohmann::ordered_json{{"environment", made->name},
+                                          {"from", made->parent},
+                                          {"pins", pins_json(*made)},
+                                          {"seed", seed_of(*made)}}
+                       .dump(2)
+                << "\n";
     return Exit::Done;
   }
-  if (!args.flag("quiet"))
-    streams.out << fmt::format("made {} from {}\nnow: weir run --env {}\n", made->name, made->parent, made->name);
+  if (args.flag("quiet")) return Exit::Done;
+  streams.out << fmt::format("made {} from {}\n", made->name, made->parent);
+  for (const auto& [lake, version] : made->pins) streams.out << fmt::format("reads {} at version {}\n", lake, version);
+  streams.out << fmt::format("now: weir run --env {}\n", made->name);
   return Exit::Done;
 }
 
@@ -124,16 +145,25 @@ Exit env_show_command(const Args& args, Streams& streams) {
     for (const ops::EnvironmentAsset& one : view->assets) {
       nlohmann::ordered_json asset{{"model", one.model}, {"state", one.state}, {"asset", one.asset}};
       if (!one.environment.empty()) asset["environment"] = one.environment;
+      if (one.version) asset["version"] = *one.version;
       list.push_back(std::move(asset));
     }
     object["assets"] = std::move(list);
+    object["attach"] = view->attach;
     streams.out << object.dump(2) << "\n";
     return Exit::Done;
   }
+  if (args.flag("attach")) {
+    for (const std::string& statement : view->attach) streams.out << statement << "\n";
+    return Exit::Done;
+  }
   std::vector<std::vector<std::string>> rows{{"model", "state", "read from"}};
-  for (const ops::EnvironmentAsset& one : view->assets)
-    rows.push_back({one.model, one.state == "deferred" ? fmt::format("deferred ({})", one.environment) : one.state,
+  for (const ops::EnvironmentAsset& one : view->assets) {
+    const std::string version = one.version ? fmt::format(" at version {}", *one.version) : std::string();
+    rows.push_back({one.model,
+                    one.state == "deferred" ? fmt::format("deferred ({}{})", one.environment, version) : one.state,
                     one.state == "missing" ? "-" : one.asset});
+  }
   print_table(rows, streams);
   return Exit::Done;
 }

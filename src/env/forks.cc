@@ -1,5 +1,7 @@
 #include "env/forks.h"
 
+#include <fmt/format.h>
+
 #include "env/environment.h"
 #include "text/lexer.h"
 
@@ -8,14 +10,9 @@ namespace {
 
 Result<std::set<std::string>> tables_in(const lake::Lake& lake, duck::Connection& connection) {
   std::set<std::string> tables;
-  if (!lake.exists()) return tables;
-  WEIR_TRY(const auto changes, lake.changes_after(connection, 0));
-  std::vector<Asset> assets;
-  for (const auto& [key, version] : changes.made)
-    if (auto asset = parse_asset(key)) assets.push_back(std::move(*asset));
-  WEIR_TRY(const auto states, lake.observe(connection, assets, changes.newest));
-  for (const auto& [key, state] : states)
-    if (state.exists) tables.insert(key);
+  WEIR_TRY(const auto relations, lake.relations(connection));
+  for (const lake::Relation& one : relations)
+    if (one.shows.empty()) tables.insert(Asset{AssetKind::Lake, lake.name(), one.schema, one.name}.key());
   return tables;
 }
 
@@ -33,9 +30,20 @@ Result<Forks> Forks::look(const Config& config, lake::Lakes& lakes, const std::s
   for (const LakeConfig& lake : config.lakes) {
     if (lake.is_read_only) forks.read_only_.insert(lake.name);
     if (lake.fork_of.empty()) continue;
-    Level level{.environment = lake.environment, .lake = text::lower(lake.fork_of), .fork = lake.name, .tables = {}};
-    WEIR_TRY(level.tables, tables_in(lakes.lake(lake.name), connection));
-    if (!lake.is_read_only) forks.written_[level.lake] = lake.name;
+    Level level{.environment = lake.environment,
+                .lake = text::lower(lake.fork_of),
+                .fork = lake.name,
+                .version = lake.version,
+                .is_last = lake.environment == kProd,
+                .tables = {}};
+    if (lake.version) forks.pinned_.insert(level.lake);
+    if (!level.is_last) {
+      WEIR_TRY(level.tables, tables_in(lakes.lake(lake.name), connection));
+    }
+    if (!lake.is_read_only) {
+      forks.written_[level.lake] = lake.name;
+      if (lake.copies) forks.copying_.insert(lake.name);
+    }
     forks.levels_.push_back(std::move(level));
   }
   // The default lake can be written for the sake of the tables that weir owns; not by other models, if it is forked.
@@ -60,17 +68,27 @@ Asset Forks::written(const Asset& asset) const {
 
 Asset Forks::read(const Asset& asset, bool built) const {
   if (built) return written(asset);
+  if (is_physical(asset)) return asset;
   for (const Level* level : levels_of(asset)) {
     Asset own = in_lake(asset, level->fork);
-    if (level->tables.contains(own.key())) return own;
+    if (level->is_last || level->tables.contains(own.key())) return own;
   }
   return asset;
 }
 
+Asset Forks::pinned(const Asset& asset) const {
+  for (const Level* level : levels_of(asset))
+    if (level->is_last) return in_lake(asset, level->fork);
+  return asset;
+}
+
+bool Forks::copies(const Asset& asset) const { return copying_.contains(written(asset).place); }
+
 std::string Forks::owner(const Asset& asset, bool built) const {
   const Asset place = read(asset, built);
   for (const Level& level : levels_)
-    if (level.fork == place.place) return level.environment;
+    if (level.fork == place.place)
+      return level.version ? fmt::format("{} at {}", level.environment, *level.version) : level.environment;
   return {};
 }
 

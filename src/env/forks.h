@@ -1,5 +1,6 @@
 // Which lakes an environment other than prod writes and reads: a table that lies in its fork is read there, any other
-// in the nearest environment that it comes from and that has one.
+// in the nearest environment that it comes from and that has one. Where the parents' versions are pinned, weir.yaml's
+// lake is the last of those forks, read at its version.
 #pragma once
 
 #include <map>
@@ -28,8 +29,15 @@ class Forks {
   Asset written(const Asset& asset) const;
   /// Where the rows of an asset are read. `built`: the environment builds it now.
   Asset read(const Asset& asset, bool built = false) const;
-  /// The environment whose own rows read() leads to; empty for those of weir.yaml's lake.
+  /// The environment whose own rows read() leads to, and the version where it is pinned; empty for those of weir.yaml's
+  /// lake as it is now.
   std::string owner(const Asset& asset, bool built = false) const;
+  /// The asset of weir.yaml's lake at the version that is pinned; as it is now, where none is.
+  Asset pinned(const Asset& asset) const;
+  /// True where the environment's own lake for this asset starts tables that grow from a copy.
+  bool copies(const Asset& asset) const;
+  /// True where what the environment comes from stands still.
+  bool is_pinned() const { return !pinned_.empty(); }
   /// True for a lake that the environment may write.
   bool may_write(const std::string& lake) const { return !read_only_.contains(lake); }
 
@@ -38,12 +46,16 @@ class Forks {
     std::string environment;
     std::string lake;  // of weir.yaml, in lower case
     std::string fork;
+    std::optional<std::int64_t> version;
+    bool is_last = false;          // everything is read there that no other level has
     std::set<std::string> tables;  // keys of assets in the fork
   };
   std::vector<const Level*> levels_of(const Asset& asset) const;
   std::vector<Level> levels_;                   // nearest first
   std::map<std::string, std::string> written_;  // lake of weir.yaml in lower case -> lake that is written
   std::set<std::string> read_only_;
+  std::set<std::string> pinned_;
+  std::set<std::string> copying_;  // forks that are written
 };
 
 }  // namespace weir::env

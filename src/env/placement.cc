@@ -43,8 +43,10 @@ Placement placement_of(const Model& model, const PlaceRequest& request) {
     return placement;
   }
   placement.may_write = may_write(*placement.data, environment);
-  if (placement.may_write || !request.own.contains(model.path)) return placement;
-  const Asset shared = *placement.data;
+  // Others' tables move on; what a pinned environment shows stands still.
+  const bool is_pinned = request.forks != nullptr && request.forks->is_pinned();
+  if (placement.may_write || (!is_pinned && !request.own.contains(model.path))) return placement;
+  const Asset shared = is_pinned ? request.forks->pinned(*placement.data) : *placement.data;
   placement.data = physical_of(model.relation, placement.fingerprint, environment.name);
   placement.may_write = true;
   if (accumulates && !environment.owned.contains(placement.data->key())) placement.seed = shared;
@@ -126,6 +128,9 @@ std::map<std::string, Asset> moves_of(const Graph& graph, const PlaceRequest& re
   return moved;
 }
 
+/// True for a model whose table keeps what earlier runs wrote.
+bool grows(const Model& model) { return model.strategy != Strategy::Replace || model.partitioning.has_value(); }
+
 /// A view lies in the default lake and reads it alone. One that would read a fork becomes a table, as does nothing
 /// else.
 void materialize_views(std::vector<Model>& models, Placed& placed) {
@@ -144,16 +149,23 @@ void materialize_views(std::vector<Model>& models, Placed& placed) {
   }
 }
 
+/// A managed or manual model writes the environment's own lake, whatever it reads.
+void move_target(Model& model, const PlaceRequest& request, Placed& placed) {
+  const Asset named = *model.target;
+  if (request.only_reads) {
+    model.target = placed.where(named);
+    return;
+  }
+  model.target = request.forks->written(named);
+  const Asset now = request.forks->read(named);
+  if (model.plane == Plane::Managed && grows(model) && now.place != model.target->place && request.forks->copies(named))
+    placed.copies.emplace(model.path, now);
+}
+
 Result<void> judge_targets(const std::vector<Model>& models, const PlaceRequest& request) {
   if (request.forks == nullptr || request.only_reads) return {};
   Diagnostics problems;
   for (const Model& model : models) {
-    if (model.plane == Plane::Manual && !request.forks->empty() && request.selected.contains(model.path))
-      problems.push_back(
-          {.code = Code::W5423,
-           .message = fmt::format("{} is manual: its script would write the lakes that it attaches", model.path),
-           .path = model.source->path,
-           .hint = fmt::format("leave it out of runs of {}: --exclude {}", request.environment.name, model.path)});
     const bool is_foreign = model.target && model.target->kind == AssetKind::Lake && !is_owned(model) &&
                             request.selected.contains(model.path) && !request.forks->may_write(model.target->place);
     if (!is_foreign) continue;
@@ -206,7 +218,7 @@ Result<Placed> place(const Graph& graph, const PlaceRequest& request) {
     if (is_owned(model))
       model.target = *placed.owned.at(model.path).data;
     else if (model.target && has_forks)
-      model.target = request.only_reads ? placed.where(*model.target) : request.forks->written(*model.target);
+      move_target(model, request, placed);
     for (Reference& reference : model.references) move(reference.asset);
     for (Test& test : model.tests)
       if (test.reference) move(*test.reference);

@@ -42,6 +42,9 @@ struct Placed {
   std::map<std::string, Asset> moved;
   /// For assets that only tests name.
   Forks forks;
+  /// Models of tables that grow, which the environment is about to build in its fork for the first time -> where the
+  /// rows lie that a copy starts from.
+  std::map<std::string, Asset> copies;
   /// Views that read rows of a fork, which nobody could open from the lake where views lie: they are tables here.
   std::vector<std::string> materialized;
 

@@ -34,6 +34,8 @@ Settings settings_of(const state::EnvironmentRecord& record) {
   if (!json.is_object()) return settings;
   for (const auto& lake : json.value("shared", nlohmann::json::array()))
     settings.shared.insert(lake.get<std::string>());
+  settings.pins = json.value("pins", std::map<std::string, std::int64_t>());
+  settings.copies = json.value("seed", "") == "copy";
   return settings;
 }
 
@@ -65,7 +67,12 @@ std::string schema_of(const std::string& fork) {
 
 }  // namespace
 
-std::string settings_text(const Settings& settings) { return nlohmann::json{{"shared", settings.shared}}.dump(); }
+std::string settings_text(const Settings& settings) {
+  nlohmann::json json{{"shared", settings.shared}};
+  if (!settings.pins.empty()) json["pins"] = settings.pins;
+  if (settings.copies) json["seed"] = "copy";
+  return json.dump();
+}
 
 Result<void> judge_name(const std::string& name) {
   if (name.empty() || !is_letter(name.front())) return fail(no_name(name, "it does not begin with a letter"));
@@ -113,6 +120,11 @@ Result<std::vector<Settings>> Registry::chain(const std::string& name) const {
   for (std::string next = name; true; next = chain.back().parent) {
     const Settings* one = find(next);
     // Names are unique without case, and written as they were given: state and lakes hold them so.
+    if (one == nullptr && !chain.empty())
+      return fail(Diagnostic{
+          .code = Code::W5401,
+          .message = fmt::format("environment {} comes from {}, which is there no more", chain.back().name, next),
+          .hint = fmt::format("make {} again, or give up the other: weir env drop {}", next, chain.back().name)});
     if (one == nullptr || one->name != next) return fail(unknown(next, all_));
     const bool again =
         std::any_of(chain.begin(), chain.end(), [one](const Settings& earlier) { return earlier.name == one->name; });
@@ -164,6 +176,17 @@ Result<LakeConfig> fork_of(const Config& config, const LakeConfig& lake, const s
   return fork;
 }
 
+namespace {
+
+/// What the nearest of them that pins the lake says.
+std::optional<std::int64_t> pin_of(const std::vector<Settings>& chain, const std::string& lake) {
+  for (const Settings& level : chain)
+    if (const auto pin = level.pins.find(text::lower(lake)); pin != level.pins.end()) return pin->second;
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<void> add_forks(Config& config, const std::vector<Settings>& chain) {
   const std::vector<LakeConfig> own = config.lakes;
   for (LakeConfig& lake : config.lakes) lake.is_read_only = chain.size() > 1;
@@ -172,8 +195,21 @@ Result<void> add_forks(Config& config, const std::vector<Settings>& chain) {
       if (chain[level].shared.contains(text::lower(lake.name))) continue;
       WEIR_TRY(LakeConfig fork, fork_of(config, lake, chain[level].name));
       fork.is_read_only = true;
+      fork.version = pin_of(chain, fork.name);
+      fork.copies = chain[level].copies;
       config.lakes.push_back(std::move(fork));
     }
+  for (const LakeConfig& lake : own) {
+    const auto version = pin_of(chain, lake.name);
+    if (!version) continue;
+    LakeConfig pinned = lake;
+    pinned.name += "@" + std::string(kProd);
+    pinned.fork_of = lake.name;
+    pinned.environment = kProd;
+    pinned.is_read_only = true;
+    pinned.version = version;
+    config.lakes.push_back(std::move(pinned));
+  }
   config.lakes.front().is_read_only = false;
   // What the environment writes: its own fork, or what the nearest environment writes whose lake it shares.
   for (const LakeConfig& lake : own) {
@@ -188,6 +224,17 @@ Result<void> add_forks(Config& config, const std::vector<Settings>& chain) {
       if (one.name == written) one.is_read_only = false;
   }
   return {};
+}
+
+std::vector<std::string> lakes_to_pin(const Config& config, const std::set<std::string>& shared) {
+  std::vector<std::string> lakes;
+  for (const LakeConfig& lake : config.lakes) {
+    const std::string& base = lake.fork_of.empty() ? lake.name : lake.fork_of;
+    const bool is_pinned =
+        lake.version || (lake.fork_of.empty() && config.lake(lake.name + "@" + std::string(kProd)) != nullptr);
+    if (!is_pinned && !shared.contains(text::lower(base))) lakes.push_back(lake.name);
+  }
+  return lakes;
 }
 
 }  // namespace weir::env

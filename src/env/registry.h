@@ -2,6 +2,7 @@
 // or declared in weir.yaml; prod is built in.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +21,10 @@ struct Settings {
   std::string parent;
   /// Lakes (in lower case) that are not forked: it writes what its parent writes.
   std::set<std::string> shared;
+  /// Version by lake (in lower case) at which it reads what its parents have; those that it does not name move on.
+  std::map<std::string, std::int64_t> pins;
+  /// Tables that grow start from a copy of the parent's rows, not empty.
+  bool copies = false;
   /// Empty for one that is only declared in weir.yaml.
   std::string created;
 };
@@ -55,8 +60,13 @@ class Registry {
 Result<LakeConfig> fork_of(const Config& config, const LakeConfig& lake, const std::string& environment);
 
 /// Adds the forks of the chain to the lakes of the configuration, nearest first behind those of weir.yaml, and lets
-/// only the environment's own, and the default lake, which holds the tables that weir owns, be written. Requires:
-/// a chain of Registry::chain(). Errors: W5422.
+/// only the environment's own, and the default lake, which holds the tables that weir owns, be written. A lake of
+/// weir.yaml whose version is pinned is there once more behind its forks, as `<lake>@prod`. Requires: a chain of
+/// Registry::chain(). Errors: W5422.
 Result<void> add_forks(Config& config, const std::vector<Settings>& chain);
+
+/// The lakes that an environment made from this chain would read, by the names that its pins have; none that are
+/// `shared` (in lower case), nor any that the chain has pinned. Requires: add_forks(config, parents).
+std::vector<std::string> lakes_to_pin(const Config& config, const std::set<std::string>& shared);
 
 }  // namespace weir::env

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "base/failpoint.h"
+#include "lake/catalog_probe.h"
 #include "lake/drop.h"
+#include "run/deferral.h"
 #include "run/promote.h"
 #include "run/recovery.h"
 #include "text/lexer.h"
@@ -37,6 +39,52 @@ Result<void> share(const Config& config, const std::string& given, env::Settings
   return {};
 }
 
+Result<bool> copies(const std::string& seed) {
+  if (seed == "copy" || seed == "empty") return seed == "copy";
+  return fail(Diagnostic{.code = Code::W5426,
+                         .message = fmt::format("--seed {}: tables that grow start empty or from a copy", seed),
+                         .hint = "--seed copy or --seed empty"});
+}
+
+Result<void> judge_known(const env::Registry& registry, const std::string& name) {
+  const env::Settings* known = registry.find(name);
+  if (known == nullptr || known->created.empty()) return {};
+  return fail(Diagnostic{.code = Code::W5403,
+                         .message = fmt::format("there is an environment {}", known->name),
+                         .hint = "`weir env ls` lists them"});
+}
+
+/// Nothing may lie where the forks will: it would be read as the environment's own.
+Result<void> judge_places(Workspace& workspace, const Config& config, const env::Settings& settings) {
+  for (const LakeConfig& lake : config.lakes) {
+    if (settings.shared.contains(text::lower(lake.name))) continue;
+    WEIR_TRY(const LakeConfig fork, env::fork_of(config, lake, settings.name));
+    WEIR_TRY(const bool is_taken, lake::is_present(fork));
+    if (!is_taken) continue;
+    // Another command may just have made the environment.
+    WEIR_TRY(const env::Registry registry, workspace.registry());
+    WEIR_CHECK(judge_known(registry, settings.name));
+    return fail(Diagnostic{.code = Code::W5429,
+                           .message = fmt::format("{} is there already, though no environment {} is known",
+                                                  fork.catalog.shown, settings.name),
+                           .hint = "weir env drop " + settings.name + " removes it"});
+  }
+  return {};
+}
+
+/// The versions of what the parents hold now.
+Result<std::map<std::string, std::int64_t>> pins_of(Workspace& workspace, const env::Settings& settings) {
+  WEIR_TRY(Workspace parent, Workspace::open(workspace.root(), settings.parent));
+  WEIR_TRY(const Config* config, parent.config());
+  WEIR_TRY(lake::Lakes * lakes, parent.lakes(false));
+  WEIR_TRY(duck::Connection connection, lakes->connect());
+  std::map<std::string, std::int64_t> pins;
+  for (const std::string& name : env::lakes_to_pin(*config, settings.shared)) {
+    WEIR_TRY(pins[text::lower(name)], lakes->lake(name).newest_version(connection));
+  }
+  return pins;
+}
+
 std::vector<ForkedLake> lakes_of(const Config& config, const env::Settings& settings) {
   std::vector<ForkedLake> lakes;
   for (const LakeConfig& lake : config.lakes) {
@@ -51,6 +99,22 @@ std::vector<ForkedLake> lakes_of(const Config& config, const env::Settings& sett
     lakes.push_back(std::move(one));
   }
   return lakes;
+}
+
+/// What is known of the environment that is dropped: whatever became of its parent, and also of one whose forks are
+/// there though no state knows it.
+Result<env::Settings> settings_of(const Config& config, const env::Registry& registry, const std::string& name) {
+  const env::Settings* known = registry.find(name);
+  if (known != nullptr && known->name == name) return *known;
+  if (known != nullptr) return fail(registry.chain(name).error());
+  env::Settings lost{.name = name, .parent = std::string(env::kProd)};
+  for (const LakeConfig& lake : config.lakes) {
+    const auto fork = env::fork_of(config, lake, name);
+    if (!env::judge_name(name) || !fork) continue;
+    WEIR_TRY(const bool is_there, lake::is_present(*fork));
+    if (is_there) return lost;
+  }
+  return fail(registry.chain(name).error());
 }
 
 /// Refuses while a run is going on in it, or others come from it.
@@ -86,26 +150,35 @@ Result<void> remove_views(Workspace& workspace, const env::Environment& environm
 
 }  // namespace
 
-Result<env::Settings> create_environment(Workspace& workspace, const CreateRequest& request) {
+Result<env::Settings> create_environment(Workspace& workspace, const CreateRequest& request,
+                                         const std::atomic<bool>& stop) {
   WEIR_CHECK(env::judge_name(request.name));
   WEIR_TRY(const Config* config, workspace.config());
   WEIR_TRY(const env::Registry registry, workspace.registry());
-  if (const env::Settings* known = registry.find(request.name); known != nullptr && !known->created.empty())
-    return fail(Diagnostic{.code = Code::W5403,
-                           .message = fmt::format("there is an environment {}", known->name),
-                           .hint = "`weir env ls` lists them"});
+  WEIR_CHECK(judge_known(registry, request.name));
   WEIR_TRY(const auto chain, registry.chain(request.from));
   env::Settings settings{.name = request.name, .parent = chain.front().name};
   for (const std::string& lake : request.lakes) WEIR_CHECK(share(*config, lake, settings));
-  settings.created = state::now_text();
-  for (const LakeConfig& lake : config->lakes) {
-    if (settings.shared.contains(text::lower(lake.name))) continue;
-    WEIR_TRY(const LakeConfig fork, env::fork_of(*config, lake, settings.name));
-    (void)fork;
+  WEIR_TRY(settings.copies, copies(request.seed));
+  WEIR_CHECK(judge_places(workspace, *config, settings));
+  if (request.pin_parent) {
+    WEIR_TRY(settings.pins, pins_of(workspace, settings));
   }
   WEIR_TRY(state::Store * store, workspace.store());
+  settings.created = state::now_text();
   WEIR_CHECK(
       store->create_environment({settings.name, settings.parent, env::settings_text(settings), settings.created}));
+  WEIR_TRY(Workspace inside, Workspace::open(workspace.root(), settings.name));
+  WEIR_TRY(const Config* own, inside.config());
+  WEIR_TRY(lake::Lakes * lakes, inside.lakes(true));
+  WEIR_CHECK(run::refresh_deferrals(*own, *lakes, settings.name, stop));
+  // From now on the forks are known to be there.
+  WEIR_TRY(duck::Connection connection, lakes->connect());
+  for (const LakeConfig& fork : own->lakes) {
+    if (fork.environment != settings.name) continue;
+    WEIR_TRY(const std::int64_t version, lakes->lake(fork.name).newest_version(connection));
+    if (version > 0) WEIR_CHECK(store->set_reconciled_version(fork.name, version));
+  }
   return settings;
 }
 
@@ -145,6 +218,16 @@ Result<std::set<std::string>> that_exist(Workspace& workspace,
   return there;
 }
 
+/// A lake that is read at one version has the name that it has in weir.yaml.
+void show_pin(const Config& config, EnvironmentAsset& one) {
+  Asset place = *parse_asset(one.asset);
+  const LakeConfig* lake = config.lake(place.place);
+  if (lake == nullptr || !lake->version) return;
+  one.version = lake->version;
+  if (lake->environment == env::kProd) place.place = lake->fork_of;
+  one.asset = place.uri();
+}
+
 }  // namespace
 
 Result<EnvironmentView> environment(Workspace& workspace) {
@@ -170,6 +253,11 @@ Result<EnvironmentView> environment(Workspace& workspace) {
     else
       one.environment.clear();
   }
+  WEIR_TRY(const Config* config, workspace.config());
+  for (EnvironmentAsset& one : view.assets) show_pin(*config, one);
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
+  for (const lake::Lake& lake : lakes->all())
+    if (name != env::kProd && lake.exists()) view.attach.push_back(lake::attach_statement(lake));
   return view;
 }
 
@@ -177,8 +265,7 @@ Result<Dropped> drop_environment(Workspace& workspace, const DropRequest& reques
                                  const std::atomic<bool>& stop) {
   WEIR_TRY(const Config* config, workspace.config());
   WEIR_TRY(const env::Registry registry, workspace.registry());
-  WEIR_TRY(const auto chain, registry.chain(request.name));
-  const env::Settings& settings = chain.front();
+  WEIR_TRY(const env::Settings settings, settings_of(*config, registry, request.name));
   const bool is_prod = settings.parent.empty();
   if (is_prod && !request.force)
     return fail(Diagnostic{.code = Code::W5425,

@@ -17,11 +17,16 @@ struct CreateRequest {
   std::string from = std::string(env::kProd);
   /// "main=shared" or "main=isolated".
   std::vector<std::string> lakes;
+  /// What the parents' lakes hold now is what it reads for ever.
+  bool pin_parent = false;
+  /// "copy" or "empty": what tables that grow start from.
+  std::string seed = "empty";
 };
 
-/// Records an environment; its lakes are made when something is written to them. Errors: W5401 no such parent, W5402,
-/// W5403, W5422, W5426.
-Result<env::Settings> create_environment(Workspace& workspace, const CreateRequest& request);
+/// Records an environment and makes its forks, with a view on every table of the parents. Errors: W5401 no such parent,
+/// W5402, W5403, W5422, W5426, W5429.
+Result<env::Settings> create_environment(Workspace& workspace, const CreateRequest& request,
+                                         const std::atomic<bool>& stop);
 
 struct ForkedLake {
   std::string lake;
@@ -50,11 +55,15 @@ struct EnvironmentAsset {
   std::string state;
   /// Whose rows are read.
   std::string environment;
+  /// The version at which they are read for ever.
+  std::optional<std::int64_t> version = {};
 };
 
 struct EnvironmentView {
   EnvironmentEntry entry;
   std::vector<EnvironmentAsset> assets;
+  /// The ATTACH statements by which DuckDB opens its forks, and the parents that views in them name.
+  std::vector<std::string> attach;
 };
 
 /// What the environment that the workspace was opened for has of each model.

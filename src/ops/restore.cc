@@ -69,15 +69,14 @@ class Restore {
       : workspace_(workspace), request_(request), project_(project), lakes_(lakes), clean_(clean) {}
 
   Result<void> find() {
-    if (workspace_.environment() != env::kProd)
-      return not_restorable(fmt::format("{} is a sandbox", workspace_.environment()),
-                            "run its models again; versions are restored in prod alone");
-    WEIR_TRY(const Asset asset, workspace_.asset_named(request_.asset));
-    if (asset.kind != AssetKind::Lake || project_.config.lake(asset.place) == nullptr)
-      return not_restorable(fmt::format("{} lies in no lake of this project", asset.uri()), "");
+    WEIR_TRY(const Asset named, workspace_.asset_named(request_.asset));
+    if (named.kind != AssetKind::Lake || project_.config.lake(named.place) == nullptr)
+      return not_restorable(fmt::format("{} lies in no lake of this project", named.uri()), "");
+    WEIR_TRY(const Asset asset, workspace_.located(named));
     found_.lake = &lakes_.lake(asset.place);
-    WEIR_CHECK(require_table(asset));
-    WEIR_TRY(found_.model, model_of(workspace_, asset));
+    WEIR_CHECK(require_table(asset, named));
+    WEIR_TRY(found_.model, model_of(workspace_, named));
+    WEIR_CHECK(enter_environment(asset));
     WEIR_TRY(found_.version, wanted_version(asset));
     WEIR_CHECK(lake::require_version(clean_, *found_.lake, found_.version));
     WEIR_TRY(found_.past, lake::table_at(clean_, *found_.lake, asset, found_.version));
@@ -120,7 +119,7 @@ class Restore {
     WEIR_TRY(
         report.tests,
         run::test_relation(
-            project_, env::Placed(), *found_.model, lakes_, clean_,
+            project_, placed_ == nullptr ? env::Placed() : *placed_, *found_.model, lakes_, clean_,
             {.slice = effect.slice_image, .table = effect.table_image, .columns = effect.columns, .partition = {}}));
     const bool blocks = report.tests.size() != found_.model->tests.size() ||
                         std::any_of(report.tests.begin(), report.tests.end(),
@@ -152,6 +151,19 @@ class Restore {
  private:
   const Asset& target() const { return *found_.model->target; }
 
+  /// In an environment other than prod the table must be its own; the model is then the one that writes and tests it.
+  Result<void> enter_environment(const Asset& asset) {
+    if (workspace_.environment() == env::kProd) return {};
+    WEIR_TRY(const std::string owner, workspace_.owner_of(asset));
+    if (owner != workspace_.environment())
+      return not_restorable(fmt::format("{} has no rows of its own in {}, which reads those of {}", found_.model->path,
+                                        workspace_.environment(), owner),
+                            "restore them there");
+    WEIR_TRY(placed_, workspace_.placed());
+    found_.model = &placed_->graph->models()[placed_->graph->index_of(found_.model->path)];
+    return {};
+  }
+
   static Failed engine_failure(const std::string& doing, const duck::Failure& failure) {
     return fail(lake::explain(Code::W6020, doing, failure));
   }
@@ -161,7 +173,7 @@ class Restore {
         {.code = code, .severity = severity, .message = std::move(message), .hint = std::move(hint)});
   }
 
-  Result<void> require_table(const Asset& asset) {
+  Result<void> require_table(const Asset& asset, const Asset& named) {
     WEIR_TRY(const std::int64_t newest, found_.lake->newest_version(clean_));
     WEIR_TRY(const auto states, found_.lake->observe(clean_, {asset}, newest));
     const lake::TableState& now = states.at(asset.key());
@@ -170,7 +182,7 @@ class Restore {
                              .message = fmt::format("{} does not exist", asset.uri()),
                              .hint = workspace_.hint_for(request_.asset)});
     if (!now.is_view) return {};
-    WEIR_CHECK(model_of(workspace_, asset));
+    WEIR_CHECK(model_of(workspace_, named));
     return not_restorable(fmt::format("{} is a view", asset.uri()), "restore the tables that it reads");
   }
 
@@ -259,6 +271,8 @@ class Restore {
   lake::Lakes& lakes_;
   duck::Connection& clean_;
   Found found_;
+  /// Set in an environment other than prod.
+  const env::Placed* placed_ = nullptr;
   lake::PastTable now_;
   std::optional<publish::Restoration> restoration_;
   std::vector<RestoredSlice> slices_;

@@ -44,6 +44,14 @@ Diagnostics problems_of(const Diagnostics& all) {
   return problems;
 }
 
+constexpr std::size_t kAllGenerations = 1'000'000;
+
+/// The version at which the environment reads the lake of the owned models' tables.
+std::optional<std::int64_t> pinned_version(const Config& config) {
+  const LakeConfig* pinned = config.lake(config.default_lake().name + "@" + std::string(env::kProd));
+  return pinned == nullptr ? std::nullopt : pinned->version;
+}
+
 }  // namespace
 
 Result<Workspace> Workspace::open(const std::string& folder, std::string environment) {
@@ -171,14 +179,13 @@ Result<void> Workspace::note_first_use() {
   return {};
 }
 
-/// A lake of a parent that was there once and is not any more would read as empty, or be made anew.
+/// A lake that was there once and is not any more would read as empty, or be made anew.
 Result<void> Workspace::judge_parents() {
   if (environment_ == env::kProd) return {};
   WEIR_TRY(const Config* config, this->config());
   WEIR_TRY(state::Store * store, store_if_there());
   if (store == nullptr) return {};
   for (const LakeConfig& lake : config->lakes) {
-    if (lake.environment == environment_) continue;
     WEIR_TRY(const std::int64_t known, store->reconciled_version(lake.name));
     if (known == 0) continue;
     WEIR_TRY(const bool is_there, lake::is_present(lake));
@@ -218,20 +225,28 @@ Result<void> Workspace::look_around() {
   WEIR_TRY(state::Store * store, store_if_there());
   if (store == nullptr) return {};
   WEIR_TRY(const auto chain, this->chain());
-  WEIR_TRY(const auto newest, store->newest_promotions());
+  const std::optional<std::int64_t> pin = pinned_version(*config);
   // The nearest environment's view hides those of the others.
   for (const env::Settings& level : chain) {
-    for (const state::PromotionRecord& promotion : newest) {
-      if (promotion.environment != level.name) continue;
-      for (const state::ShownModel& one : promotion.models) {
-        const auto view = parse_asset(one.view);
-        const auto data = parse_asset(one.data);
+    const bool is_own = level.name == environment_;
+    const bool is_pinned = pin && !is_own;
+    WEIR_TRY(const auto generations, store->promotions(level.name, is_pinned ? kAllGenerations : 1));
+    for (const state::PromotionRecord& generation : generations) {
+      if (is_pinned && generation.lake_version.value_or(0) > *pin) continue;
+      for (const state::ShownModel& one : generation.models) {
+        auto view = parse_asset(one.view);
+        auto data = parse_asset(one.data);
         if (!view || !data) continue;
         Asset relation = *view;
         const std::string prefix = level.parent.empty() ? std::string() : level.name + "__";
         if (relation.schema.starts_with(prefix)) relation.schema.erase(0, prefix.size());
-        views_.emplace(relation.key(), std::pair(*view, *data));
+        if (is_pinned) {
+          view = forks_->pinned(*view);
+          data = forks_->pinned(*data);
+        }
+        views_.emplace(relation.key(), std::pair(std::move(*view), std::move(*data)));
       }
+      break;
     }
   }
   return {};
@@ -253,10 +268,10 @@ Result<Asset> Workspace::rows_of(const Asset& asset) {
 Result<std::string> Workspace::owner_of(const Asset& place) {
   WEIR_CHECK(look_around());
   WEIR_TRY(const Config* config, this->config());
-  if (const LakeConfig* lake = config->lake(place.place); lake != nullptr && !lake->environment.empty())
-    return lake->environment;
   for (const env::Settings& level : chain_)
     if (!level.parent.empty() && place.schema.starts_with(level.name + "__")) return level.name;
+  if (const LakeConfig* lake = config->lake(place.place); lake != nullptr && !lake->environment.empty())
+    return lake->environment;
   return std::string(env::kProd);
 }
 

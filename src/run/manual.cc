@@ -1,17 +1,26 @@
 // Manual scripts: run as written, in an instance of their own, where their aliases are real attachments: the lakes
 // read-write under their locks. weir records the slice, the run, the time, and the versions that the script's commits
 // made.
+//
+// In an environment other than prod the aliases are its own lakes, where views lead to what only the parents have, and
+// these are attached for reading alone. A table that the script names as one that it writes takes the place of such a
+// view beforehand: nothing where the script makes it, a copy of the parent's rows where it must be there.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/failpoint.h"
 #include "build/names.h"
 #include "duck/veil.h"
 #include "io/installation.h"
+#include "project/manual_reach.h"
 #include "project/render.h"
 #include "project/setup.h"
+#include "run/deferral.h"
+#include "run/lake_change.h"
+#include "run/seed.h"
 #include "run/step.h"
 
 namespace weir::run {
@@ -19,16 +28,28 @@ namespace {
 
 constexpr std::int64_t kMostRows = 1000;
 
+/// The lake that an ATTACH of the script means in the environment; nothing for what is no lake.
+const lake::Lake* lake_of(const Session& session, const parse::Statement& statement) {
+  if (statement.kind != parse::StatementKind::Attach) return nullptr;
+  const auto asset = parse_asset(statement.attach_uri);
+  if (!asset || asset->kind != AssetKind::Lake) return nullptr;
+  return &session.lakes.lake(session.placed.forks.written(*asset).place);
+}
+
 /// Lakes that the script attaches, and the lake of its target; sorted, so that two scripts never wait for each other in
 /// a circle.
 std::set<std::string> lakes_of(const Session& session, const Model& model) {
   std::set<std::string> names{session.lake_of(model).name()};
-  for (const parse::Statement& statement : model.script.statements) {
-    if (statement.kind != parse::StatementKind::Attach) continue;
-    if (const auto asset = parse_asset(statement.attach_uri); asset && asset->kind == AssetKind::Lake)
-      names.insert(session.lakes.lake(asset->place).name());
-  }
+  for (const parse::Statement& statement : model.script.statements)
+    if (const lake::Lake* lake = lake_of(session, statement)) names.insert(lake->name());
   return names;
+}
+
+Result<void> attach(const Session& session, lake::Lakes& instance, duck::Connection& connection,
+                    const parse::Statement& statement) {
+  const lake::Lake* lake = lake_of(session, statement);
+  return instance.attach_alias(connection, lake == nullptr ? statement.attach_uri : "ducklake://" + lake->name(),
+                               statement.alias);
 }
 
 Result<std::int64_t> newest_version(Session& session, const lake::Lake& lake) {
@@ -48,13 +69,14 @@ Diagnostics on(const parse::Statement& statement, const Model& model, Diagnostic
 
 /// Attaches what the script attaches, before the instance is confined: afterwards DuckDB reaches no PostgreSQL. An
 /// alias that is used again later is left to its turn. Returns the statements that are done with.
-Result<std::set<std::size_t>> attach_all(lake::Lakes& instance, duck::Connection& connection, const Model& model) {
+Result<std::set<std::size_t>> attach_all(const Session& session, lake::Lakes& instance, duck::Connection& connection,
+                                         const Model& model) {
   std::set<std::size_t> attached;
   std::set<std::string> aliases;
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
     const parse::Statement& statement = model.script.statements[i];
     if (statement.kind != parse::StatementKind::Attach || !aliases.insert(statement.alias).second) continue;
-    if (auto done = instance.attach_alias(connection, statement.attach_uri, statement.alias); !done)
+    if (auto done = attach(session, instance, connection, statement); !done)
       return fail(on(statement, model, std::move(done).error()));
     attached.insert(i);
   }
@@ -104,7 +126,7 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
     return hides_values(session) ? duck::without_values(failure) : failure;
   };
   const Running::Watch watch(session.running, model.path, "running", connection);
-  WEIR_TRY(const std::set<std::size_t> attached, attach_all(instance, connection, model));
+  WEIR_TRY(const std::set<std::size_t> attached, attach_all(session, instance, connection, model));
   WEIR_CHECK(instance.confine(session.project.config));
   MacroPlaces macros(model.source->text.size());
   for (std::size_t i = 0; i < model.script.statements.size(); ++i) {
@@ -114,7 +136,7 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
     if (attached.contains(i)) continue;
     if (statement.kind == parse::StatementKind::Install || statement.kind == parse::StatementKind::Load) continue;
     if (statement.kind == parse::StatementKind::Attach) {
-      if (auto done = instance.attach_alias(connection, statement.attach_uri, statement.alias); !done)
+      if (auto done = attach(session, instance, connection, statement); !done)
         return fail(on(statement, model, std::move(done).error()));
       continue;
     }
@@ -133,6 +155,68 @@ Result<void> run_statements(Session& session, StepWork& work, lake::Lakes& insta
     }
   }
   return {};
+}
+
+/// What made room for the script's tables in the environment's own lakes.
+struct Room {
+  std::vector<Seed> copies;
+  bool has_dropped = false;
+};
+
+/// The views that stand where the script will write, each with its lake.
+Result<std::map<const lake::Lake*, std::vector<WrittenTable>>> deferrals_written(Session& session, const Model& model) {
+  std::map<const lake::Lake*, std::vector<WrittenTable>> found;
+  WEIR_TRY(duck::Connection connection, session.lakes.connect());
+  const std::vector<WrittenTable> tables = written_tables(model, session.project.config);
+  for (const WrittenTable& one : tables) {
+    const Asset asset = session.placed.forks.written(one.asset);
+    const lake::Lake& lake = session.lakes.lake(asset.place);
+    if (lake.config().fork_of.empty()) continue;
+    WEIR_TRY(const std::int64_t version, lake.newest_version(connection));
+    WEIR_TRY(const auto states, lake.observe(connection, {asset}, version));
+    if (states.at(asset.key()).is_deferral) found[&lake].push_back(one);
+  }
+  return found;
+}
+
+/// Views give way: to nothing where the script makes the table, or to a copy.
+Result<Room> make_room(Session& session, const Model& model) {
+  Room room;
+  const env::Forks& forks = session.placed.forks;
+  if (forks.empty()) return room;
+  WEIR_TRY(const auto deferrals, deferrals_written(session, model));
+  std::vector<Seed> copies;
+  for (const auto& [lake, tables] : deferrals) {
+    std::vector<duck::Sql> drops;
+    for (const WrittenTable& one : tables) {
+      const Asset to = forks.written(one.asset);
+      const bool begins_empty = one.is_made && !(one.is_kept && forks.copies(one.asset));
+      if (begins_empty)
+        drops.emplace_back("DROP VIEW IF EXISTS {}", lake->writable(to.schema, to.name));
+      else
+        copies.push_back({&model, forks.read(one.asset), to});
+    }
+    if (drops.empty()) continue;
+    room.has_dropped = true;
+    WEIR_TRY(const auto lock, lake->lock(session.stop));
+    lake::CommitRecord record;
+    record.run = session.run;
+    record.environment = session.options.environment;
+    WEIR_TRY(const std::int64_t version, change_lake(session.lakes, *lake, drops, std::move(record), "making room",
+                                                     "views give way to what a script makes"));
+    (void)version;
+  }
+  WEIR_TRY(room.copies,
+           seed_tables(session.lakes, session.store, copies, session.run, session.options.environment, session.stop));
+  return room;
+}
+
+/// Where the script failed the parents' tables are read again, unless it wrote its own.
+Result<void> leave_room(Session& session, const Room& room) {
+  if (room.copies.empty() && !room.has_dropped) return {};
+  static const std::atomic<bool> never{false};
+  WEIR_CHECK(remove_unused(session.lakes, room.copies, session.run, session.options.environment, never));
+  return refresh_deferrals(session.project.config, session.lakes, session.options.environment, never);
 }
 
 Result<void> run_script(Session& session, StepWork& work) {
@@ -163,7 +247,13 @@ Result<void> run_script(Session& session, StepWork& work) {
 
 void run_manual(Session& session, StepWork& work) {
   const auto begin = std::chrono::steady_clock::now();
+  auto room = make_room(session, *work.step->model);
+  if (!room) return fail_step(session, work, std::move(room).error());
   auto done = run_script(session, work);
+  if (!done) {
+    if (auto left = leave_room(session, *room); !left)
+      std::move(left.error().begin(), left.error().end(), std::back_inserter(done.error()));
+  }
   work.report.ms.compute = millis_since(begin);
   if (!done) return fail_step(session, work, std::move(done).error());
   work.report.status = Status::Materialized;

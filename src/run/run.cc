@@ -9,7 +9,9 @@
 #include "calendar/resolve.h"
 #include "io/clock.h"
 #include "plan/fingerprint.h"
+#include "project/manual_reach.h"
 #include "run/arguments.h"
+#include "run/deferral.h"
 #include "run/observe.h"
 #include "run/open_run.h"
 #include "run/promote.h"
@@ -52,6 +54,12 @@ std::set<std::string> models_built(const plan::Plan& plan) {
   for (const plan::Step& step : plan.steps)
     if (step.action == plan::Action::Build) models.insert(step.model->path);
   return models;
+}
+
+bool is_built(const RunReport& report, const Model& model) {
+  return std::any_of(report.steps.begin(), report.steps.end(), [&model](const StepReport& step) {
+    return step.model == model.path && (step.status == Status::Materialized || step.status == Status::Unchanged);
+  });
 }
 
 std::vector<state::Lease> leases_wanted(const plan::Plan& plan, const std::string& run) {
@@ -261,6 +269,18 @@ std::set<std::string> unwritable(const plan::Plan& plan, const env::Placed& plac
   return models;
 }
 
+/// In an environment other than prod a manual script must stay within its lakes.
+Result<void> judge_scripts(const Graph& graph, const std::set<std::string>& selected, const Config& config) {
+  Diagnostics problems;
+  for (const Model& model : graph.models()) {
+    if (model.plane != Plane::Manual || !selected.contains(model.path)) continue;
+    for (Diagnostic& one : judge_manual_reach(model, config))
+      if (one.severity == Severity::Error) problems.push_back(std::move(one));
+  }
+  if (!problems.empty()) return fail(std::move(problems));
+  return {};
+}
+
 }  // namespace
 
 Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
@@ -290,6 +310,7 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
                           .forks = &forks};
   std::set<std::string> built = selected;
   for (const std::string& model : request.reused) built.erase(model);
+  if (!forks.empty()) WEIR_CHECK(judge_scripts(graph, request.selected, project.config));
   while (true) {
     WEIR_TRY(planned.placed, env::place(graph, place));
     WEIR_TRY(planned.world, observe(project, *planned.placed.graph, selected, lakes, store, planned.environment));
@@ -328,6 +349,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   WEIR_CHECK(row.open());
   failpoint("before_recovery");
   WEIR_CHECK(recover(project, lakes, store, listener, stop));
+  WEIR_CHECK(refresh_deferrals(project.config, lakes, report.environment, stop));
   WEIR_TRY(Claimed claimed, Claimer(project, graph, lakes, store, request, listener, stop, report.run).claim());
   Planned& planned = claimed.planned;
   failpoint("after_claim");
@@ -346,8 +368,9 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
                   .run = report.run,
                   .effective_micros = io::now().time_since_epoch().count(),
                   .stop = stop};
-  WEIR_CHECK(seed_tables(project.config, lakes, planned.placed.owned, models_built(planned.plan), report.run,
-                         report.environment, stop));
+  std::vector<Seed> seeds;
+  if (!request.options.full_refresh) seeds = seeds_of(planned.placed, models_built(planned.plan));
+  WEIR_TRY(seeds, seed_tables(lakes, store, seeds, report.run, report.environment, stop));
   WEIR_TRY(session.targets, observe_targets(lakes, planned.plan));
   listener.started(planned.plan.steps.size());
   {
@@ -363,6 +386,11 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
     if (shown && request.deploy) WEIR_CHECK(request.deploy(definitions_shown(planned, *shown), report.run));
     WEIR_CHECK(record_reused(store, planned, report.environment));
   }
+  // What failed leaves the environment reading its parent.
+  std::erase_if(seeds, [&report](const Seed& seed) { return is_built(report, *seed.model); });
+  static const std::atomic<bool> never{false};
+  WEIR_CHECK(remove_unused(lakes, seeds, report.run, report.environment, never));
+  WEIR_CHECK(refresh_deferrals(project.config, lakes, report.environment, never));
   report.finished = state::now_text();
   failpoint("before_end");
   WEIR_CHECK(row.close(report.status, to_json_text(report)));

@@ -62,6 +62,26 @@ TEST(Registry, ACircleIsRefused) {
   EXPECT_EQ(registry->chain("dev").error().front().code, Code::W5427);
 }
 
+TEST(Pins, OfTheNearestEnvironmentHoldForAllThatItReads) {
+  Config config = shop();
+  const std::vector<Settings> chain{{.name = "try", .parent = "dev", .shared = {}, .pins = {{"main@dev", 3}}},
+                                    {.name = "dev", .parent = "prod", .shared = {"raw"}, .pins = {{"main", 7}}},
+                                    {.name = "prod"}};
+  ASSERT_TRUE(add_forks(config, chain).has_value());
+  ASSERT_NE(config.lake("main@prod"), nullptr);
+  EXPECT_EQ(config.lake("main@prod")->version, 7);
+  EXPECT_EQ(config.lake("main@prod")->catalog.target, config.lake("main")->catalog.target);
+  EXPECT_TRUE(config.lake("main@prod")->is_read_only);
+  EXPECT_EQ(config.lake("main@dev")->version, 3);
+  EXPECT_FALSE(config.lake("main@try")->version.has_value());
+  EXPECT_FALSE(config.lake("main")->version.has_value());
+  EXPECT_EQ(config.lake("raw@prod"), nullptr);
+  EXPECT_EQ(config.lakes.back().name, "main@prod");
+  // What one made from it would still have to pin; not what stands still, nor what it shares.
+  EXPECT_EQ(lakes_to_pin(config, {}), (std::vector<std::string>{"raw", "main@try", "raw@try"}));
+  EXPECT_EQ(lakes_to_pin(config, {"raw"}), (std::vector<std::string>{"main@try"}));
+}
+
 TEST(Forks, LieBesideTheirLakeAndOutsideItsData) {
   const Config config = shop();
   const auto fork = fork_of(config, config.lakes[0], "dev");
