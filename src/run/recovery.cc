@@ -8,6 +8,8 @@
 
 #include "base/failpoint.h"
 #include "env/environment.h"
+#include "env/registry.h"
+#include "io/installation.h"
 #include "lake/commit.h"
 #include "lake/strays.h"
 #include "run/open_run.h"
@@ -177,6 +179,7 @@ Result<std::int64_t> remove_leftovers(const lake::Lake& lake, duck::Connection& 
     if (auto asset = parse_asset(lease.asset);
         asset && asset->kind == AssetKind::Lake && text::same_word(asset->place, lake.name()))
       held.push_back(std::move(*asset));
+  if (!lake.exists() || lake.config().version) return 0;
   WEIR_TRY(const auto lock, lake.lock(stop));
   WEIR_TRY(std::int64_t removed, lake.remove_files(connection, "weir-" + run.run));
   if (held.empty()) return removed;
@@ -216,6 +219,52 @@ Result<void> close_run(const Project& project, lake::Lakes& lakes, state::Store&
   return {};
 }
 
+/// Brings the ledger in line with every lake that may have moved.
+Result<std::int64_t> reconcile_all(const lake::Lakes& lakes, duck::Connection& connection, state::Store& store) {
+  std::int64_t commits = 0;
+  for (const lake::Lake& lake : lakes.all()) {
+    if (lake.config().version) continue;
+    WEIR_TRY(const std::int64_t applied, reconcile(lake, connection, store));
+    commits += applied;
+  }
+  return commits;
+}
+
+/// The configuration as an environment sees it; nothing where its forks are among these lakes already, or it is not
+/// known any more.
+Result<std::optional<Config>> config_of(const Config& config, state::Store& store, const std::string& environment) {
+  Config seen = config;
+  std::erase_if(seen.lakes, [](const LakeConfig& lake) { return !lake.fork_of.empty(); });
+  WEIR_TRY(const env::Registry registry, env::Registry::read(config, &store));
+  const auto chain = registry.chain(environment);
+  if (!chain) return std::optional<Config>();
+  WEIR_CHECK(env::add_forks(seen, *chain));
+  // A fork that is read here at one version only does not show what was done there since.
+  const bool is_open = std::all_of(seen.lakes.begin(), seen.lakes.end(), [&config](const LakeConfig& lake) {
+    const LakeConfig* here = config.lake(lake.name);
+    return here != nullptr && here->version == lake.version;
+  });
+  return is_open ? std::optional<Config>() : std::optional(std::move(seen));
+}
+
+/// Closes a dead run of any environment where it wrote: what it published into forks is read first, and its files go
+/// from there. A fork that does not open, since its parent is gone for example, keeps its files.
+Result<void> close_anywhere(const Project& project, lake::Lakes& lakes, state::Store& store,
+                            duck::Connection& connection, const state::RunRecord& run, Listener& listener,
+                            const std::atomic<bool>& stop) {
+  WEIR_TRY(const auto elsewhere, config_of(project.config, store, run.environment));
+  if (!elsewhere) return close_run(project, lakes, store, connection, run, listener, stop);
+  const auto opened = lake::Lakes::open(*elsewhere, {.extension_folder = io::extension_folder()});
+  if (!opened) {
+    listener.message(fmt::format("files of run {} stay in the lakes of {}: {}", run.run, run.environment,
+                                 opened.error().front().message));
+    return close_run(project, lakes, store, connection, run, listener, stop);
+  }
+  WEIR_TRY(duck::Connection inside, (*opened)->connect());
+  WEIR_CHECK(reconcile_all(**opened, inside, store));
+  return close_run(project, **opened, store, inside, run, listener, stop);
+}
+
 /// True for an open run that holds nothing, is unknown to this folder, and began so long ago that it would have
 /// claimed.
 bool is_abandoned(const state::RunRecord& run, const std::vector<state::Lease>& leases, const std::string& now) {
@@ -251,13 +300,11 @@ Result<void> recover(const Project& project, lake::Lakes& lakes, state::Store& s
   // of it.
   WEIR_TRY(const std::vector<std::string> dead, dead_runs(project, store));
   WEIR_TRY(duck::Connection connection, lakes.connect());
-  for (const lake::Lake& lake : lakes.all()) {
-    WEIR_CHECK(reconcile(lake, connection, store));
-  }
+  WEIR_CHECK(reconcile_all(lakes, connection, store));
   for (const std::string& id : dead) {
     WEIR_TRY(const std::optional<state::RunRecord> run, store.run(id));
     if (run && run->status == "running") {
-      WEIR_CHECK(close_run(project, lakes, store, connection, *run, listener, stop));
+      WEIR_CHECK(close_anywhere(project, lakes, store, connection, *run, listener, stop));
     } else {
       // It was closed, and died before it gave its leases back.
       WEIR_CHECK(store.release(id));
@@ -294,10 +341,7 @@ Result<Rebuilt> rebuild(const Project& project, lake::Lakes& lakes, state::Store
   WEIR_TRY(const std::vector<state::SliceRecord> before, store.slices("prod", std::nullopt));
   WEIR_CHECK(store.clear_ledger());
   WEIR_TRY(duck::Connection connection, lakes.connect());
-  for (const lake::Lake& lake : lakes.all()) {
-    WEIR_TRY(const std::int64_t commits, reconcile(lake, connection, store));
-    rebuilt.commits += commits;
-  }
+  WEIR_TRY(rebuilt.commits, reconcile_all(lakes, connection, store));
   WEIR_TRY(const std::vector<state::SliceRecord> after, store.slices("prod", std::nullopt));
   rebuilt.slices = static_cast<std::int64_t>(after.size());
   for (const state::SliceRecord& slice : before) {
