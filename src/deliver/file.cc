@@ -11,6 +11,7 @@
 
 #include "base/failpoint.h"
 #include "io/files.h"
+#include "io/hash.h"
 #include "lake/lakes.h"
 #include "project/gate.h"
 
@@ -58,6 +59,14 @@ bool flush(const std::string& path, int flags) {
   return done;
 }
 
+struct Removed {
+  fs::path file;
+  ~Removed() {
+    std::error_code ignored;  // what stays is in nobody's way
+    fs::remove(file, ignored);
+  }
+};
+
 void remove_unfinished(const fs::path& file) {
   const std::string prefix = "." + file.filename().string() + ".weir-";
   std::error_code error;
@@ -95,16 +104,35 @@ Result<Delivered> put_here(duck::Connection& connection, const FileRequest& requ
   return Delivered{file.string(), error ? 0 : static_cast<std::int64_t>(bytes)};
 }
 
+/// Into an object storage. A COPY there that fails in the middle, or is interrupted, leaves what it wrote so far in
+/// place of the object that was there: the engine completes an upload whenever it closes a file (measured on 1.5.5). So
+/// the file is finished here first, and goes up as one value, between the parts of which nothing can fail but the
+/// storage.
+Result<Delivered> put_there(duck::Connection& connection, const FileRequest& request, const std::string& place) {
+  const Model& model = request.model;
+  if (auto made = io::make_folder(request.config.temp_folder); !made)
+    return not_written(model, request.config.temp_folder, made.error().front().message);
+  const fs::path finished = fs::path(request.config.temp_folder) /
+                            fmt::format("weir-{}-{}", request.run, io::xxh3_hex(model.path + '\n' + place));
+  const Removed removed{finished};
+  WEIR_CHECK(copy_to(connection, request, finished.string(), place));
+  std::error_code error;
+  const auto bytes = fs::file_size(finished, error);
+  if (error) return not_written(model, finished.string(), error.message());
+  WEIR_CHECK(request.check_fence());
+  failpoint("before_upload");
+  const auto done = connection.execute(duck::Sql("COPY (SELECT content FROM read_blob({})) TO {} (FORMAT blob)",
+                                                 duck::Literal(finished.string()), duck::Literal(place)));
+  if (!done) return not_written(model, place, lake::explain(Code::W6511, "uploading it", done.error()).message);
+  return Delivered{place, static_cast<std::int64_t>(bytes)};
+}
+
 }  // namespace
 
 Result<Delivered> put_file(duck::Connection& connection, const FileRequest& request) {
   const std::string filled = filled_path(request.model.file_path, request.values);
   const std::string path = storage_path(request.config, filled).value_or(filled);
-  if (path.find("://") != std::string::npos) {
-    WEIR_CHECK(request.check_fence());
-    WEIR_CHECK(copy_to(connection, request, path, path));
-    return Delivered{path, 0};
-  }
+  if (path.find("://") != std::string::npos) return put_there(connection, request, path);
   return put_here(connection, request, (fs::path(request.config.root) / path).lexically_normal());
 }
 

@@ -1,5 +1,5 @@
 // One file a delivery: written beside its place and renamed into it, so that a reader sees the old one or the whole new
-// one. Object storage takes a file whole by itself.
+// one. On its way to an object storage it is finished in the temp folder, and goes up whole.
 #pragma once
 
 #include <functional>
@@ -29,8 +29,8 @@ struct Delivered {
 };
 
 /// Folders on the way are made. What an earlier run that died left unfinished beside the file goes. Failpoints:
-/// before_rename, after_rename. Errors: W6510 the path leads out of the project (through a link, or by a partition's
-/// value), W6511 it cannot be written.
+/// before_rename, after_rename; before_upload. Errors: W6510 the path leads out of the project (through a
+/// link, or by a partition's value), W6511 it cannot be written.
 Result<Delivered> put_file(duck::Connection& connection, const FileRequest& request);
 
 }  // namespace weir::deliver
