@@ -117,6 +117,19 @@ Result<int> version_of(Session& session) {
 int newest_schema_version() { return migrations_in_order.back().version; }
 
 Result<void> migrate(Session& session) {
+  if (session.is_read_only()) {
+    // What is to be read must be as this weir knows it already.
+    return session.read([&]() -> Result<void> {
+      WEIR_TRY(const int found, version_of(session));
+      if (found == newest_schema_version()) return {};
+      return fail({.code = Code::W7002,
+                   .message = fmt::format("the state store {} has schema {}, and this weir reads {}", session.shown(),
+                                          found, newest_schema_version()),
+                   .path = {},
+                   .span = {},
+                   .hint = "run weir once as a user who may write it"});
+    });
+  }
   return session.write("migrate", [&]() -> Result<void> {
     session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)");
     WEIR_TRY(const int found, version_of(session));

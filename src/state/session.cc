@@ -1,9 +1,11 @@
 // See session.h.
 #include "state/session.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/sqlite3/soci-sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -84,8 +86,8 @@ class Prepared {
 
 /// SOCI ends the name of a file at a quotation mark and knows no way to write one. SQLite takes a URI for the same file
 /// (Debian builds it so), where any byte can be written in hexadecimal.
-std::string as_file_name(const std::string& path) {
-  if (path.find('"') == std::string::npos) return path;
+std::string as_file_name(const std::string& path, bool is_read_only) {
+  if (path.find('"') == std::string::npos && !is_read_only) return path;
   std::string uri = "file:";
   for (const char c : path) {
     if (c == '"' || c == '%' || c == '?' || c == '#')
@@ -93,7 +95,10 @@ std::string as_file_name(const std::string& path) {
     else
       uri += c;
   }
-  return uri;
+  if (!is_read_only) return uri;
+  // Where nobody has it open there is no log beside it, and SQLite would want to make one.
+  std::error_code lost;
+  return uri + (std::filesystem::exists(path + "-wal", lost) ? "?mode=ro" : "?mode=ro&immutable=1");
 }
 
 int sqlite_code(const std::exception& error) {
@@ -152,7 +157,11 @@ void Session::connect() {
     run("SELECT pg_advisory_unlock(hashtext(:schema))", {target_.schema});
     return;
   }
-  sql_.open(soci::sqlite3, fmt::format("db=\"{}\" timeout={}", as_file_name(target_.address), busy_seconds()));
+  const char* file = target_.address.c_str();
+  is_read_only_ = ::access(file, F_OK) == 0 && ::faccessat(AT_FDCWD, file, W_OK, AT_EACCESS) != 0;
+  sql_.open(soci::sqlite3,
+            fmt::format("db=\"{}\" timeout={}", as_file_name(target_.address, is_read_only_), busy_seconds()));
+  if (is_read_only_) return;
   turn_on_wal(sql_);
   sql_ << "PRAGMA synchronous=NORMAL";
 }
@@ -221,6 +230,12 @@ Result<void> Session::attempt(std::optional<std::string_view> lock, const std::f
 }
 
 Result<void> Session::write(std::string_view lock, const std::function<Result<void>()>& work) {
+  if (is_read_only_)
+    return fail({.code = Code::W7001,
+                 .message = fmt::format("the state store {} can only be read", target_.shown),
+                 .path = {},
+                 .span = {},
+                 .hint = "this user may not write the file"});
   bool lost = false;
   auto first = attempt(lock, work, lost);
   if (first.has_value() || !lost) return first;

@@ -39,10 +39,12 @@ class Session {
 
   bool postgres() const { return target_.postgres; }
   const std::string& shown() const { return target_.shown; }
+  /// A file that this user may not write: what it knows can be looked at.
+  bool is_read_only() const { return is_read_only_; }
 
   /// Runs `work` in one transaction that no other writer of this kind overlaps; rolls back if it fails. A lost
   /// connection is made anew and the work tried once more: every write of the store may be repeated. Errors: those of
-  /// `work`, W7004, W7005.
+  /// `work`, W7001 in a store that can only be read, W7004, W7005.
   Result<void> write(std::string_view lock, const std::function<Result<void>()>& work);
   /// Runs `work`, which only reads. Errors: as write.
   Result<void> read(const std::function<Result<void>()>& work);
@@ -68,6 +70,7 @@ class Session {
   Diagnostic explain(const std::exception& error, Code otherwise) const;
 
   Target target_;
+  bool is_read_only_ = false;
   soci::session sql_;
 };
 

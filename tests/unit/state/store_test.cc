@@ -2,6 +2,8 @@
 #include "state/store.h"
 #include "state/migrations.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -290,6 +292,25 @@ TEST_P(StoreFile, FolderThatCannotBeMadeIsSaid) {
   std::filesystem::remove(folder_ / "a folder");
   std::filesystem::create_directories(target_);  // a folder where the file should be
   EXPECT_EQ(code_of(open()), Code::W7001);
+}
+
+TEST_P(StoreFile, OneThatMayNotBeWrittenIsRead) {
+  ASSERT_TRUE(opened()->set_reconciled_version("main", 9).has_value());
+  std::filesystem::permissions(folder_, std::filesystem::perms(0755));
+  std::filesystem::permissions(target_, std::filesystem::perms(0444));
+  // Everything is allowed to root.
+  const bool was_root = geteuid() == 0;
+  if (was_root) {
+    ASSERT_EQ(seteuid(65534), 0);
+  }
+  auto store = open();
+  const auto version = store ? (*store)->reconciled_version("main") : Result<std::int64_t>(0);
+  const Code code = store ? code_of((*store)->set_reconciled_version("main", 12)) : code_of(store);
+  if (was_root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+  EXPECT_EQ(version.value_or(0), 9);
+  EXPECT_EQ(code, Code::W7001);
 }
 
 TEST_P(StoreBoth, NewerSchemaIsRefused) {
