@@ -7,6 +7,7 @@
 
 #include "lake/lakes.h"
 #include "ops/data.h"
+#include "ops/query_words.h"
 #include "ops/read_only.h"
 #include "parse/script.h"
 #include "parse/splice.h"
@@ -175,33 +176,17 @@ Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, cons
   return {};
 }
 
-}  // namespace
-
-Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
-  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false, false));
-  WEIR_TRY(duck::Connection connection, lakes->connect());
-  WEIR_TRY(const Config* config, workspace.config());
-  WEIR_TRY(const parse::Statement statement, only_select(connection, request.sql, *config));
-  if (auto done = connection.execute(
-          duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader())));
-      !done)
-    return fail(explain_query(done.error(), nullptr));
-  WEIR_TRY(const parse::Spliced spliced,
-           to_places(workspace, request.sql, statement, *lakes, config->default_lake().name));
-  WEIR_CHECK(pass_read_only_gate(connection, spliced, statement));
+/// The rows of a relation, as the request wants them.
+Result<QueryResult> rows_of(duck::Connection& connection, const duck::Sql& sql, std::vector<duck::Column> columns,
+                            const QueryRequest& request) {
   const duck::Sql limit =
       request.limit ? duck::Sql(" LIMIT {}", *request.limit + (request.format.empty() ? 1 : 0)) : duck::Sql();
-  auto columns = connection.describe(spliced.sql());
-  if (!columns)
-    return fail(in_project_words(connection, statement, *lakes, config->default_lake().name,
-                                 {explain_query(columns.error(), &spliced)}));
-  QueryResult result{.columns = std::move(*columns)};
+  QueryResult result{.columns = std::move(columns)};
   if (!request.format.empty()) {
-    WEIR_CHECK(
-        write_out(connection, duck::Sql("(SELECT * FROM ({}){})", spliced.sql(), limit), result.columns, request));
+    WEIR_CHECK(write_out(connection, duck::Sql("(SELECT * FROM ({}){})", sql, limit), result.columns, request));
     return result;
   }
-  auto rows = connection.query(duck::Sql("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({}){}", spliced.sql(), limit));
+  auto rows = connection.query(duck::Sql("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ({}){}", sql, limit));
   if (!rows) return fail(explain_query(rows.error(), nullptr));
   for (std::size_t row = 0; row < rows->size(); ++row) {
     if (request.limit && row == static_cast<std::size_t>(*request.limit)) {
@@ -213,6 +198,45 @@ Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
       values.push_back(rows->maybe_text(row, column));
   }
   return result;
+}
+
+/// `typed`: what stood where the request has the query that returns the same.
+Result<QueryResult> run_query(Workspace& workspace, const QueryRequest& request, const std::string& typed) {
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false, false));
+  WEIR_TRY(duck::Connection connection, lakes->connect());
+  WEIR_TRY(const Config* config, workspace.config());
+  if (const auto list = listing(typed, *lakes, config->default_lake().name)) {
+    auto columns = connection.describe(*list);
+    if (!columns) return fail(explain_query(columns.error(), nullptr));
+    return rows_of(connection, *list, std::move(*columns), request);
+  }
+  WEIR_TRY(const parse::Statement statement, only_select(connection, request.sql, *config));
+  if (auto done = connection.execute(
+          duck::Sql("USE {}.main", duck::Identifier(lakes->lake(config->default_lake().name).reader())));
+      !done)
+    return fail(explain_query(done.error(), nullptr));
+  WEIR_TRY(const parse::Spliced spliced,
+           to_places(workspace, request.sql, statement, *lakes, config->default_lake().name));
+  WEIR_CHECK(pass_read_only_gate(connection, spliced, statement));
+  auto columns = connection.describe(spliced.sql());
+  if (!columns)
+    return fail(in_project_words(connection, statement, *lakes, config->default_lake().name,
+                                 {explain_query(columns.error(), &spliced)}));
+  return rows_of(connection, spliced.sql(), std::move(*columns), request);
+}
+
+}  // namespace
+
+Result<QueryResult> query(Workspace& workspace, const QueryRequest& request) {
+  const QueryText text = as_query(request.sql);
+  QueryRequest asked = request;
+  asked.sql = text.sql;
+  auto result = run_query(workspace, asked, request.sql);
+  if (result) return result;
+  Diagnostics problems = std::move(result).error();
+  for (Diagnostic& problem : problems)
+    if (problem.path == kTypedText) problem.span = text.typed(problem.span);
+  return fail(std::move(problems));
 }
 
 }  // namespace weir::ops
