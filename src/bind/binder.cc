@@ -47,7 +47,7 @@ struct Binder::Body {
 
   Result<StandIns*> stand_ins() {
     if (engine == nullptr) {
-      WEIR_TRY(engine, StandIns::open(config.get()));
+      WEIR_TRY(engine, StandIns::open(config.get(), std::move(options.database)));
     }
     return engine.get();
   }
@@ -101,6 +101,7 @@ class Walk {
 Result<Bound> Walk::run() {
   bound_.models.resize(models().size());
   for (const std::vector<std::size_t>& layer : layers()) WEIR_CHECK(bind_layer(layer));
+  bound_.is_lasting = bound_.is_lasting && !known_.has_looked_at_captures();
   bound_.assets = known_.take();
   text::sort_diagnostics(bound_.diagnostics);
   // A library's fault shows in every model that calls it.
@@ -413,6 +414,7 @@ void Walk::settle(ModelBinding& binding) {
                              model.source->path,
                              model.result().span,
                              {}});
+  bound_.is_lasting = bound_.is_lasting && !binding.is_fleeting && binding.places.files.empty();
   std::move(binding.found.begin(), binding.found.end(), std::back_inserter(bound_.diagnostics));
   bound_.models[binding.index] = std::move(bound);
 }

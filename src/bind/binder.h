@@ -29,6 +29,8 @@ struct BinderOptions {
   std::string cache_file;
   /// Models of one layer are bound by so many threads.
   unsigned threads = 2;
+  /// The instance that the parser of the project was opened in, if it was: opening another takes 20 ms.
+  std::shared_ptr<duck::Database> database = nullptr;
   /// Whether bind() gives the lineage of models; it is kept in the cache in any case.
   bool lineage = true;
 };

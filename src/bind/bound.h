@@ -81,6 +81,8 @@ struct Bound {
   std::vector<BoundModel> models;
   /// Sorted by file and position.
   Diagnostics diagnostics;
+  /// The same project over the same sources gives the same: no capture, file or place outside it took part.
+  bool is_lasting = true;
   /// What readers of an asset see, by Asset::key(): what models return with `_wm_partition` or a history's validity
   /// columns behind it (also under `<t>_current`), and sources. Assets whose columns are not known are absent.
   std::map<std::string, std::shared_ptr<const Columns>> assets;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "bind/breach.h"
 #include "bind/query_place.h"
@@ -255,11 +256,20 @@ class Diagnosis {
     if (refusal.subtype == "MISSING_ENTRY") return explain_entry(refusal, now, named);
     if (refusal.subtype == "NO_MATCHING_FUNCTION") return explain_types(refusal, now, named);
     if (!now.place) return explain_unplaced(now);
-    if (named && !named->is_call) return explain_name(now, *named);
+    const bool is_word = named && is_operator_word(*named);
+    if (named && !named->is_call && !is_word) return explain_name(now, *named);
     const auto token = text().token_at(now.place->begin);
-    const bool is_operator = token && token->kind == text::TokenKind::Operator;
+    const bool is_operator = is_word || (token && token->kind == text::TokenKind::Operator);
     report(is_operator ? Code::W2103 : Code::W2106, token ? token->span : *now.place, first_line(refusal.message), {});
     return false;
+  }
+
+  /// The engine marks a comparison that is a word by that word, which names nothing.
+  static bool is_operator_word(const NamedPlace& named) {
+    static constexpr std::array<std::string_view, 6> kWords = {"between", "in", "like", "ilike", "similar", "is"};
+    return named.parts.size() == 1 && std::any_of(kWords.begin(), kWords.end(), [&named](std::string_view word) {
+             return text::same_word(word, named.parts.front());
+           });
   }
 
   bool explain_entry(const Refusal& refusal, const Attempt& now, const std::optional<NamedPlace>& named) {

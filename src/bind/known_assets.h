@@ -34,6 +34,9 @@ class KnownAssets {
   /// The asset itself; of `<t>_current` its history, where its columns come from.
   Asset history_of(const Asset& asset) const;
 
+  /// Captures were asked for.
+  bool has_looked_at_captures() const { return captured_.has_value(); }
+
   const Graph& graph() const { return graph_; }
   const Project& project() const { return project_; }
   std::map<std::string, SharedColumns> take() { return std::move(columns_); }

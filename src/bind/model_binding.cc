@@ -1,6 +1,9 @@
 #include "bind/model_binding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "bind/lineage.h"
 #include "io/hash.h"
@@ -137,12 +140,47 @@ void take_refusal(ModelBinding& binding, std::size_t statement, Refusal refusal)
   binding.refused_statement = statement;
 }
 
+/// `a_1` beside `a` may be how a table tells two columns of one name apart.
+bool may_hold_doubles(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&names](const std::string& name) {
+    const auto cut = name.find_last_not_of("0123456789");
+    if (cut == std::string::npos || cut == 0 || cut + 1 == name.size() || name[cut] != '_') return false;
+    return std::any_of(names.begin(), names.end(), [&name, cut](const std::string& other) {
+      return text::same_word(other, std::string_view(name).substr(0, cut));
+    });
+  });
+}
+
+/// The names of the plan are those of a table made from the query, in which none appears twice: what is stored would
+/// have other columns than the query says. False if it was said.
+bool has_single_names(duck::Connection& connection, ModelBinding& binding, const std::string& query,
+                      const std::vector<std::string>& names) {
+  const Plane plane = binding.model->plane;
+  if (plane == Plane::Ephemeral || plane == Plane::View || !may_hold_doubles(names)) return true;
+  const auto columns = connection.describe(duck::Sql::verbatim(query));
+  std::set<std::string> seen;
+  bool is_single = true;
+  for (std::size_t i = 0; columns && i < columns->size(); ++i) {
+    const std::string& name = (*columns)[i].name;
+    if (seen.insert(text::lower(name)).second) continue;
+    is_single = false;
+    binding.found.push_back({Code::W4104, Severity::Error, fmt::format("the query returns two columns named {}", name),
+                             binding.model->source->path, binding.model->result().span,
+                             "give each column its own name with AS"});
+  }
+  return is_single;
+}
+
 void take_answer(duck::Connection& connection, ModelBinding& binding, PlanAnswer& answer, const std::string& query,
                  const TemporaryTables& temporary) {
   const std::size_t statement = binding.model->script.statements.size() - 1;
   if (answer.refusal) {
     if (answer.refusal->is_unsupported) return take_description(connection, binding, query);
     return take_refusal(binding, statement, std::move(*answer.refusal));
+  }
+  if (!has_single_names(connection, binding, query, answer.names)) {
+    binding.bound.state = BoundModel::State::Failed;
+    return;
   }
   auto lineage = trace(answer.plan, answer.names, answer.sql);
   if (!lineage) {

@@ -37,14 +37,17 @@ duck::Outcome<std::int64_t> confine(duck::Connection& connection, const Config& 
 
 }  // namespace
 
-Result<std::unique_ptr<StandIns>> StandIns::open(const Config* config) {
+Result<std::unique_ptr<StandIns>> StandIns::open(const Config* config, std::shared_ptr<duck::Database> given) {
   std::unique_ptr<StandIns> made(new StandIns());
   const auto refused = [](const duck::Failure& failure) {
     return fail(Diagnostic{.code = Code::W2106, .message = "DuckDB cannot be started to check: " + failure.message});
   };
-  auto database = duck::Database::open({.threads = 1});
-  if (!database) return refused(database.error());
-  made->database_ = std::move(*database);
+  made->database_ = std::move(given);
+  if (made->database_ == nullptr) {
+    auto database = duck::Database::open({.threads = 1});
+    if (!database) return refused(database.error());
+    made->database_ = std::move(*database);
+  }
   if (config != nullptr)
     made->database_->guard_files([files = PrivateFiles(*config)](const std::string& file) {
       return files.hold(file)

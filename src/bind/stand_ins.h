@@ -20,7 +20,9 @@ class StandIns {
  public:
   /// Loads no extension. With a configuration it reaches the same files as a run of the project, for the columns of
   /// files and for setup that reads them. Errors: W2106 the engine cannot be started.
-  static Result<std::unique_ptr<StandIns>> open(const Config* config);
+  /// `database`: an instance to work in that nothing else needs any more but for parsing; null: one of its own.
+  static Result<std::unique_ptr<StandIns>> open(const Config* config,
+                                                std::shared_ptr<duck::Database> database = nullptr);
 
   duck::Connection& connection() { return *connection_; }
   /// A connection of its own, for a model whose setup makes temporary objects.

@@ -47,6 +47,7 @@ std::string completer(const std::string& completes) {
   if (completes == "model") return "_weir_models";
   if (completes == "file") return "compgen -f -- \"$word\"";
   if (completes == "folder") return "compgen -d -- \"$word\"";
+  if (completes == "code") return "compgen -W \"$(weir explain 2>/dev/null | cut -d' ' -f1)\" -- \"$word\"";
   if (completes.empty()) return ":";
   std::string words = completes;
   for (std::size_t at = 0; (at = words.find('|', at)) != std::string::npos; at += 2) words.replace(at, 1, "\\n");

@@ -277,7 +277,7 @@ const std::vector<Command>& commands() {
       {"explain",
        "Explain a diagnostic code",
        "  weir explain W2003\n  weir explain\n",
-       {{"code", Kind::Text, "The code"}},
+       {{"code", Kind::Text, "The code", "code"}},
        explain_command},
       {"version", "Show versions of weir and DuckDB", "  weir version --json\n", {}, version_command},
       {"completion",

@@ -192,6 +192,7 @@ Exit status_command(const Args& args, Streams& streams) {
         slices.push_back(std::move(one));
       }
       assets.push_back({{"model", asset.model}, {"asset", asset.asset}, {"slices", slices}});
+      if (!asset.blocked_by.empty()) assets.back()["blocked_by"] = asset.blocked_by;
     }
     streams.out << nlohmann::json{{"assets", assets}}.dump(2) << "\n";
     return Exit::Done;
@@ -206,6 +207,9 @@ Exit status_command(const Args& args, Streams& streams) {
                       slice.status == "failed" ? slice.record.error.substr(0, slice.record.error.find('\n')) : ""});
   }
   print_table(rows, streams);
+  for (const ops::AssetStatus& asset : *statuses)
+    if (!asset.blocked_by.empty())
+      streams.err << fmt::format("{} cannot be run: blocked by {}\n", asset.model, asset.blocked_by);
   return Exit::Done;
 }
 

@@ -37,6 +37,7 @@ Exit show_command(const Args& args, Streams& streams) {
                           {"sql", shown->sql}};
     if (model.target) object["asset"] = model.target->uri();
     if (!shown->partition.empty()) object["partition"] = shown->partition;
+    if (!shown->blocked_by.empty()) object["blocked_by"] = shown->blocked_by;
     streams.out << object.dump(2) << "\n";
     return Exit::Done;
   }
@@ -60,6 +61,7 @@ Exit show_command(const Args& args, Streams& streams) {
     line("owner", model.owner);
     line("description", model.description);
     line("definition", shown->fingerprint);
+    line("blocked by", shown->blocked_by);
     streams.out << "\n";
   }
   for (const std::string& statement : shown->sql) streams.out << statement << ";\n";
@@ -76,7 +78,7 @@ Exit test_command(const Args& args, Streams& streams) {
   if (!tested) return refuse(tested.error(), workspace->loaded(), streams);
   bool blocked = false;
   nlohmann::ordered_json models = nlohmann::ordered_json::array();
-  for (const run::TestedTable& table : *tested) {
+  for (const run::TestedTable& table : tested->tables) {
     nlohmann::ordered_json verdicts = nlohmann::ordered_json::array();
     const std::string label =
         table.partition.empty() ? table.model : fmt::format("{} [{}]", table.model, table.partition);
@@ -98,12 +100,17 @@ Exit test_command(const Args& args, Streams& streams) {
       if (!passed && !verdict.blocks()) streams.out << fmt::format(", severity {}", run::name_of(verdict.severity));
       streams.out << "\n";
     }
-    nlohmann::ordered_json one{{"model", table.model}, {"asset", table.asset}, {"data_tests", verdicts}};
+    nlohmann::ordered_json one{{"model", table.model}, {"data_tests", verdicts}};
+    if (!table.asset.empty()) one["asset"] = table.asset;
     if (!table.partition.empty()) one["partition"] = table.partition;
     if (!table.skipped.empty()) one["skipped"] = table.skipped;
     models.push_back(std::move(one));
   }
   if (args.flag("json")) streams.out << nlohmann::ordered_json{{"models", models}}.dump(2) << "\n";
+  if (!tested->errors.empty()) {
+    print(tested->errors, workspace->loaded(), streams);
+    return exit_for(tested->errors);
+  }
   return blocked ? Exit::Failed : Exit::Done;
 }
 

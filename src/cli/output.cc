@@ -165,6 +165,10 @@ Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& str
     *streams.refused =
         text::render_json(diagnostics, source).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
+  return exit_for(diagnostics);
+}
+
+Exit exit_for(const Diagnostics& diagnostics) {
   Exit exit = Exit::Failed;
   for (const Diagnostic& found : diagnostics) {
     const std::string_view code = name_of(found.code);

@@ -23,9 +23,12 @@ std::string paint(const Streams& streams, Color color, const std::string& text);
 
 /// Prints diagnostics to `err`, each with its source line when the project has the file.
 void print(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed = {});
-/// Prints them and returns the exit code that they call for: 2 for an invalid project or misuse, 3 when interrupted,
-/// otherwise 1. `typed` is the text of the command line that diagnostics without a file are placed in.
+/// Prints them and returns the exit code that they call for. `typed` is the text of the command line that diagnostics
+/// without a file are placed in.
 Exit refuse(const Diagnostics& diagnostics, const Project* project, Streams& streams, std::string_view typed = {});
+
+/// 2 for an invalid project or misuse, 3 when interrupted, otherwise 1.
+Exit exit_for(const Diagnostics& diagnostics);
 
 /// A plain table: columns padded, the first row bold on terminals, no blanks at the end of lines. Control characters in
 /// cells are shown escaped, so that no value can move the cursor. Numbers stand at the right: in the columns that

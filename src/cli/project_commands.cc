@@ -40,7 +40,8 @@ Exit check_command(const Args& args, Streams& streams) {
   const auto checked = ops::check(*workspace, {.offline = args.flag("offline")});
   if (!checked) return refuse(checked.error(), workspace->loaded(), streams);
   const Diagnostics& found = checked->diagnostics;
-  const Project& project = *workspace->loaded();
+  // A check that has nothing to say may not have read the project at all.
+  const Project* project = workspace->loaded();
   const std::size_t errors = count(found, Severity::Error);
   if (args.flag("json")) {
     nlohmann::json blocked = nlohmann::json::array();
@@ -48,15 +49,16 @@ Exit check_command(const Args& args, Streams& streams) {
       blocked.push_back({{"model", one.model}, {"blocked_by", one.by}});
       if (!one.test.empty()) blocked.back()["test"] = one.test;
     }
-    streams.out << nlohmann::json{{"models", project.models.size()},
+    streams.out << nlohmann::json{{"models", checked->models},
                                   {"blocked", std::move(blocked)},
                                   {"errors", errors},
                                   {"warnings", count(found, Severity::Warning)},
-                                  {"diagnostics", text::render_json(found, sources_of(project))}}
+                                  {"diagnostics", text::render_json(found, project == nullptr ? text::SourceText()
+                                                                                              : sources_of(*project))}}
                        .dump(2)
                 << "\n";
   } else {
-    print(found, &project, streams);
+    print(found, project, streams);
     for (std::size_t i = 0; i < checked->blocked.size() && i < kBlockedShown; ++i) {
       const ops::Checked::Blocked& one = checked->blocked[i];
       streams.err << fmt::format("{}{} was not looked at: blocked by {}\n", one.model,
@@ -65,7 +67,7 @@ Exit check_command(const Args& args, Streams& streams) {
     if (checked->blocked.size() > kBlockedShown)
       streams.err << fmt::format("nor were {} more\n", checked->blocked.size() - kBlockedShown);
     if (!args.flag("quiet"))
-      streams.err << fmt::format("{}, {}, {}\n", counted(static_cast<std::int64_t>(project.models.size()), "model"),
+      streams.err << fmt::format("{}, {}, {}\n", counted(static_cast<std::int64_t>(checked->models), "model"),
                                  counted(static_cast<std::int64_t>(errors), "error"),
                                  counted(static_cast<std::int64_t>(count(found, Severity::Warning)), "warning"));
   }
@@ -79,6 +81,8 @@ Exit ls_command(const Args& args, Streams& streams) {
   for (const std::string& more : args.list("select")) select.push_back(more);
   const auto listed = ops::list(*workspace, select, args.list("exclude"));
   if (!listed) return refuse(listed.error(), workspace->loaded(), streams);
+  const auto blocked = workspace->blocked();
+  if (!blocked) return refuse(blocked.error(), workspace->loaded(), streams);
   if (args.flag("json")) {
     nlohmann::json models = nlohmann::json::array();
     for (const Model* model : *listed) {
@@ -90,6 +94,8 @@ Exit ls_command(const Args& args, Streams& streams) {
       if (model->target) one["asset"] = model->target->uri();
       if (model->partitioning) one["partitioned"] = calendar::name_of(model->partitioning->kind);
       one["tests"] = model->tests.size();
+      if (const auto fault = (*blocked)->find(model->path); fault != (*blocked)->end())
+        one["blocked_by"] = fault->second.by();
       models.push_back(std::move(one));
     }
     streams.out << nlohmann::json{{"models", models}}.dump(2) << "\n";
@@ -103,6 +109,9 @@ Exit ls_command(const Args& args, Streams& streams) {
         {model->path, std::string(name_of(model->plane)), strategy, model->target ? model->target->uri() : ""});
   }
   print_table(rows, streams);
+  for (const Model* model : *listed)
+    if (const auto fault = (*blocked)->find(model->path); fault != (*blocked)->end())
+      streams.err << fmt::format("{} cannot be run: blocked by {}\n", model->path, fault->second.by());
   return Exit::Done;
 }
 

@@ -72,13 +72,21 @@ Exit show_plan(ops::Workspace& workspace, const Args& args, Streams& streams) {
         step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
     rows.push_back({fmt::format("{:>4}", step.id + 1), label, std::string(word_of(step)), step.reason});
   }
+  Exit exit = Exit::Done;
+  for (const run::StepReport& step : dry->held_up) {
+    print(step.errors, workspace.loaded(), streams);
+    exit = Exit::Misuse;
+    const std::string reason = step.errors.empty() ? step.reason : "its file has errors";
+    order.push_back({{"model", step.model}, {"action", "skip"}, {"reason", reason}});
+    rows.push_back({"", step.model, "skip", reason});
+  }
   if (args.flag("json")) {
     streams.out << nlohmann::json{{"order", order}}.dump(2) << "\n";
-    return Exit::Done;
+    return exit;
   }
   rows.insert(rows.begin(), {"   #", "model", "action", "reason"});
   print_table(rows, streams);
-  return Exit::Done;
+  return exit;
 }
 
 /// `--full-refresh` drops what histories and appended tables hold: it asks, unless told not to.
@@ -127,8 +135,11 @@ std::optional<std::string> plan_file(const Args& args) {
 Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams) {
   print(outcome.warnings, workspace.loaded(), streams);
   print(outcome.report.notes, workspace.loaded(), streams);
-  for (const run::StepReport& step : outcome.report.steps)
+  Exit failed = Exit::Failed;
+  for (const run::StepReport& step : outcome.report.steps) {
     if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace.loaded(), streams);
+    if (step.is_held_up && !step.errors.empty() && exit_for(step.errors) == Exit::Misuse) failed = Exit::Misuse;
+  }
   if (args.flag("json"))
     streams.out << run::to_json_text(outcome.report) << "\n";
   else if (args.flag("events"))
@@ -138,7 +149,7 @@ Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace
   else if (!args.flag("quiet"))
     streams.err << summary_of(outcome.report) << "\n";
   if (outcome.report.status == "cancelled") return Exit::Interrupted;
-  return outcome.report.status == "done" ? Exit::Done : Exit::Failed;
+  return outcome.report.status == "done" ? Exit::Done : failed;
 }
 
 }  // namespace

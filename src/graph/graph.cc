@@ -12,7 +12,7 @@
 namespace weir {
 namespace {
 
-using Owners = std::map<std::string, std::size_t>;
+using Owners = std::unordered_map<std::string, std::size_t>;
 using Edges = std::vector<std::set<std::size_t>>;
 
 Diagnostic two_producers(const Model& first, const Model& second, const Asset& asset) {
@@ -23,23 +23,16 @@ Diagnostic two_producers(const Model& first, const Model& second, const Asset& a
   return found;
 }
 
-/// The assets that lead to the model: what it produces, and the name of an ephemeral one, which produces nothing.
-std::vector<Asset> names_of(const Model& model) {
-  std::vector<Asset> names = outputs_of(model);
-  if (model.plane == Plane::Ephemeral) names.push_back(model.relation);
-  return names;
-}
-
-Result<Owners> owners_of(const std::vector<Model>& models) {
+Owners owners_of(const std::vector<Model>& models, std::vector<LinkFault>& faults) {
   Owners owners;
-  Diagnostics problems;
   for (std::size_t i = 0; i < models.size(); ++i) {
     for (const Asset& asset : names_of(models[i])) {
       const auto [at, is_new] = owners.emplace(asset.key(), i);
-      if (!is_new) problems.push_back(two_producers(models[at->second], models[i], asset));
+      if (is_new) continue;
+      const Model& first = models[at->second];
+      faults.push_back({two_producers(first, models[i], asset), {first.path, models[i].path}});
     }
   }
-  if (!problems.empty()) return fail(std::move(problems));
   return owners;
 }
 
@@ -53,16 +46,15 @@ std::size_t index_named(const std::vector<Model>& models, const std::string& nam
   return std::min(found, models.size());
 }
 
-Diagnostics unknown_dependencies(const std::vector<Model>& models) {
-  Diagnostics problems;
+void find_unknown_dependencies(const std::vector<Model>& models, std::vector<LinkFault>& faults) {
   for (const Model& model : models)
     for (const std::string& name : model.depends_on)
       if (index_named(models, name) == models.size())
-        problems.push_back({.code = Code::W2010,
-                            .message = fmt::format("depends_on names {}, and no model is called so", name),
-                            .path = model.source->path,
-                            .hint = "write the path of a model; `weir ls` lists them"});
-  return problems;
+        faults.push_back({{.code = Code::W2010,
+                           .message = fmt::format("depends_on names {}, and no model is called so", name),
+                           .path = model.source->path,
+                           .hint = "write the path of a model; `weir ls` lists them"},
+                          {model.path}});
 }
 
 /// Producer indexes per model. A model that reads what it wrote before makes no edge.
@@ -120,7 +112,65 @@ Diagnostic cycle(const std::vector<Model>& models, const std::vector<std::size_t
   return found;
 }
 
+/// How models would be linked.
+struct Links {
+  Edges producers;
+  /// Producers first; what is in a cycle, or reads from one, is missing.
+  std::vector<std::size_t> order;
+  std::vector<LinkFault> faults;
+};
+
+Links links_of(const std::vector<Model>& models) {
+  Links links;
+  const Owners owners = owners_of(models, links.faults);
+  find_unknown_dependencies(models, links.faults);
+  links.producers = edges_of(models, owners);
+  std::vector<std::size_t> waits(models.size());
+  std::vector<std::vector<std::size_t>> readers(models.size());
+  std::set<std::size_t> left;
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    left.insert(i);
+    waits[i] = links.producers[i].size();
+    for (const std::size_t producer : links.producers[i]) readers[producer].push_back(i);
+    if (waits[i] == 0) ready.push(i);
+  }
+  while (!left.empty()) {
+    const bool is_after_a_cycle = ready.empty();
+    if (is_after_a_cycle) {
+      // What only reads from a cycle is left too, but not blamed: it goes on as if the cycle was built.
+      const std::vector<std::size_t> members = cycle_among(left, links.producers);
+      LinkFault fault{cycle(models, members), {}};
+      for (const std::size_t member : members) fault.models.push_back(models[member].path);
+      links.faults.push_back(std::move(fault));
+      for (const std::size_t member : members) {
+        left.erase(member);
+        for (const std::size_t reader : readers[member])
+          if (--waits[reader] == 0 && left.contains(reader)) ready.push(reader);
+      }
+      continue;
+    }
+    const std::size_t at = ready.top();
+    ready.pop();
+    if (left.erase(at) == 0) continue;
+    links.order.push_back(at);
+    for (const std::size_t reader : readers[at])
+      if (--waits[reader] == 0) ready.push(reader);
+  }
+  return links;
+}
+
+void sort_by_path(std::vector<Model>& models) {
+  std::sort(models.begin(), models.end(), [](const Model& a, const Model& b) { return a.path < b.path; });
+}
+
 }  // namespace
+
+std::vector<Asset> names_of(const Model& model) {
+  std::vector<Asset> names = outputs_of(model);
+  if (model.plane == Plane::Ephemeral) names.push_back(model.relation);
+  return names;
+}
 
 std::vector<Asset> inputs_of(const Model& model) {
   std::vector<Asset> inputs;
@@ -150,52 +200,42 @@ std::vector<Asset> outputs_of(const Model& model) {
   return outputs;
 }
 
+std::vector<LinkFault> Graph::faults(const std::vector<Model>& models) { return links_of(models).faults; }
+
 Result<Graph> Graph::link(std::vector<Model> models) {
-  std::sort(models.begin(), models.end(), [](const Model& a, const Model& b) { return a.path < b.path; });
-  WEIR_TRY(const Owners owners, owners_of(models));
-  if (Diagnostics problems = unknown_dependencies(models); !problems.empty()) return fail(std::move(problems));
-  const Edges producers = edges_of(models, owners);
-
-  std::vector<std::size_t> waits(models.size());
-  std::vector<std::vector<std::size_t>> readers(models.size());
-  std::set<std::size_t> left;
-  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    left.insert(i);
-    waits[i] = producers[i].size();
-    for (const std::size_t producer : producers[i]) readers[producer].push_back(i);
-    if (waits[i] == 0) ready.push(i);
+  sort_by_path(models);
+  const Links links = links_of(models);
+  if (!links.faults.empty()) {
+    Diagnostics problems;
+    for (const LinkFault& fault : links.faults) problems.push_back(fault.diagnostic);
+    return fail(std::move(problems));
   }
-  std::vector<std::size_t> order;
-  while (!ready.empty()) {
-    const std::size_t at = ready.top();
-    ready.pop();
-    left.erase(at);
-    order.push_back(at);
-    for (const std::size_t reader : readers[at])
-      if (--waits[reader] == 0) ready.push(reader);
-  }
-  // What only reads from a cycle is left too, but not blamed.
-  if (!left.empty()) return fail(cycle(models, cycle_among(left, producers)));
-
+  std::vector<std::size_t> place(models.size());
+  for (std::size_t i = 0; i < links.order.size(); ++i) place[links.order[i]] = i;
   std::vector<Model> ordered;
+  std::vector<std::vector<std::size_t>> producers;
   ordered.reserve(models.size());
-  for (const std::size_t at : order) ordered.push_back(std::move(models[at]));
+  producers.reserve(models.size());
+  for (const std::size_t at : links.order) {
+    ordered.push_back(std::move(models[at]));
+    std::vector<std::size_t>& of_model = producers.emplace_back();
+    for (const std::size_t producer : links.producers[at]) of_model.push_back(place[producer]);
+    std::sort(of_model.begin(), of_model.end());
+  }
   Graph graph(std::move(ordered));
-  graph.index();
+  graph.index(std::move(producers));
   return graph;
 }
 
-void Graph::index() {
+void Graph::index(std::vector<std::vector<std::size_t>> producers) {
+  producers_ = std::move(producers);
+  readers_.resize(models_.size());
+  by_path_.reserve(models_.size());
+  by_asset_.reserve(models_.size());
   for (std::size_t i = 0; i < models_.size(); ++i) {
     by_path_.emplace(models_[i].path, i);
     for (const Asset& asset : names_of(models_[i])) by_asset_.emplace(asset.key(), i);
-  }
-  const Edges edges = edges_of(models_, by_asset_);
-  readers_.resize(models_.size());
-  for (std::size_t i = 0; i < models_.size(); ++i) {
-    producers_.emplace_back(edges[i].begin(), edges[i].end());
-    for (const std::size_t producer : edges[i]) readers_[producer].push_back(i);
+    for (const std::size_t producer : producers_[i]) readers_[producer].push_back(i);
   }
 }
 

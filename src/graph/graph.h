@@ -2,8 +2,8 @@
 // stage checks again.
 #pragma once
 
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -11,12 +11,22 @@
 
 namespace weir {
 
+/// Why models cannot be linked with the others.
+struct LinkFault {
+  Diagnostic diagnostic;
+  /// Paths of the models that it is about.
+  std::vector<std::string> models;
+};
+
 class Graph {
  public:
   /// Links every reference to the model that produces its asset, or leaves it a source. Edges come from reads in any
   /// statement, from relationships tests and queries of tests, from `on`, and from `depends_on`. Errors: W2001 two
   /// producers of one asset, W2003 cycle (blamed on a member, names all of them), W2010 `depends_on` of no model.
   static Result<Graph> link(std::vector<Model> models);
+  /// All that link() would refuse. Two producers of one asset are both to blame; of a cycle every member, and nobody
+  /// who only reads from it.
+  static std::vector<LinkFault> faults(const std::vector<Model>& models);
 
   /// Producers first; ties by path, so plans and goldens are stable.
   const std::vector<Model>& models() const { return models_; }
@@ -31,11 +41,11 @@ class Graph {
 
  private:
   explicit Graph(std::vector<Model> ordered) : models_(std::move(ordered)) {}
-  void index();
+  void index(std::vector<std::vector<std::size_t>> producers);
 
   std::vector<Model> models_;
-  std::map<std::string, std::size_t> by_path_;
-  std::map<std::string, std::size_t> by_asset_;
+  std::unordered_map<std::string, std::size_t> by_path_;
+  std::unordered_map<std::string, std::size_t> by_asset_;
   std::vector<std::vector<std::size_t>> producers_;
   std::vector<std::vector<std::size_t>> readers_;
 };
@@ -43,6 +53,8 @@ class Graph {
 /// Every asset the model reads: references of its SQL, relationships tests, queries of tests, `on` triggers; without
 /// repeats, in order of appearance.
 std::vector<Asset> inputs_of(const Model& model);
+/// The assets that lead to the model: what it produces, and the name of an ephemeral one, which produces nothing.
+std::vector<Asset> names_of(const Model& model);
 /// What the model produces: its target, and `<t>_current` beside a managed history.
 std::vector<Asset> outputs_of(const Model& model);
 

@@ -36,7 +36,13 @@ class MetricJudge {
     if (found_.empty()) return {};
     std::move(found_.begin(), found_.end(), std::back_inserter(project_.diagnostics));
     text::sort_diagnostics(project_.diagnostics);
-    std::erase_if(project_.models, [this](const Model& model) { return bad_.contains(model.path); });
+    const auto bad = std::stable_partition(project_.models.begin(), project_.models.end(),
+                                           [this](const Model& model) { return !bad_.contains(model.path); });
+    for (auto model = bad; model != project_.models.end(); ++model) {
+      project_.broken.emplace(model->target->key(), model->path);
+      project_.broken_models.push_back(std::move(*model));
+    }
+    project_.models.erase(bad, project_.models.end());
     return {};
   }
 

@@ -16,9 +16,9 @@
 namespace weir::metric {
 
 /// Judges every declaration of the project and adds what it finds to the project's diagnostics; a model with an error
-/// leaves the project's models. What `fit` knows is not asked again, so that an unchanged project starts no DuckDB.
-/// Errors (in the project): W2201 unsafe table path, W2202 not one expression, W2203 a filter on what is no single
-/// aggregate call, W2204 a name too long. Errors (returned): W4001 the parser cannot be started.
+/// is one of the project's broken models. What `fit` knows is not asked again, so that an unchanged project starts no
+/// DuckDB. Errors (in the project): W2201 unsafe table path, W2202 not one expression, W2203 a filter on what is no
+/// single aggregate call, W2204 a name too long. Errors (returned): W4001 the parser cannot be started.
 Result<void> judge(Project& project, ParserProvider& parser, FitTexts& fit);
 /// The same, remembered in the project's `.weir/cache/metrics`.
 Result<void> judge(Project& project, ParserProvider& parser);

@@ -70,7 +70,7 @@ struct BoundSides {
 
 /// Both sides against the same columns of sources, as the lakes have them now.
 Result<BoundSides> bind_sides(Workspace& workspace, const plan::ModelsToBind& models, EnvironmentChanges& found) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
   WEIR_TRY(const Project* project, workspace.project());
   BoundSides sides;
   std::map<std::string, Asset> assets;
@@ -133,7 +133,7 @@ bool builds_whole(const Model& model) {
 Result<EnvironmentChanges> changes_between(Workspace& workspace, Definitions before, const std::string& environment,
                                            bool forward_only) {
   EnvironmentChanges found;
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
   found.deployed = std::move(before);
   plan::DeployedProject deployed{.records = &found.deployed.records};
   plan::CurrentProject current{.graph = graph};

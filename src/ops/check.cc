@@ -1,13 +1,16 @@
 #include "ops/check.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "bind/binder.h"
 #include "build/layout.h"
 #include "duck/sql.h"
 #include "ops/binding.h"
+#include "ops/clean_check.h"
 #include "ops/metric_warnings.h"
 #include "ops/unit_test.h"
+#include "parse/functions.h"
 #include "project/custom_test.h"
 #include "project/piece.h"
 #include "text/lexer.h"
@@ -106,32 +109,23 @@ void judge_stored_columns(const BoundGraph& bound, Diagnostics& all) {
   }
 }
 
-std::string cache_file(const Project& project) { return project.config.root + "/.weir/cache/bound"; }
-
-Result<BoundGraph> bind_graph(Workspace& workspace, const Project* project, Graph graph, const CheckRequest& request,
-                              const std::atomic<bool>* cancelled, const std::set<std::string>* only) {
-  BoundGraph result{std::move(graph), {}, {}};
-  bind::Surroundings surroundings;
-  Diagnostics failed;
-  if (request.offline) {
-    WEIR_TRY(surroundings.sources, captured_columns(workspace));
-  } else {
-    WEIR_TRY(SourceColumns sources, columns_in_lakes(workspace, bind::sources_of(result.graph)));
-    surroundings.sources = std::move(sources.schemas);
-    result.missing_sources = std::move(sources.missing);
-  }
-  surroundings.captured = [&]() -> bind::KnownSchemas {
-    auto captured = captured_columns(workspace);
-    if (captured) return std::move(*captured);
-    failed = captured.error();
-    return {};
+/// Files are found by names and patterns: what is there may change beside the project.
+bool reads_files(const Graph& graph) {
+  const auto reads = [](const parse::Statement& one) {
+    return std::any_of(one.functions.begin(), one.functions.end(), [](const parse::FunctionCall& call) {
+      return call.is_table_function && (parse::reads_files(call.name) || call.name == "replacement_scan");
+    });
   };
-  bind::Binder binder({.cache_file = cache_file(*project), .lineage = request.lineage});
-  WEIR_TRY(result.bound, binder.bind(*project, result.graph, surroundings, cancelled, only));
-  if (!failed.empty()) return fail(std::move(failed));
-  binder.save();
-  return result;
+  return std::any_of(graph.models().begin(), graph.models().end(), [&reads](const Model& model) {
+    return std::any_of(model.script.statements.begin(), model.script.statements.end(), reads) ||
+           std::any_of(model.macros.begin(), model.macros.end(),
+                       [&reads](const MacroDefinition& macro) { return reads(macro.statement); }) ||
+           std::any_of(model.test_queries.begin(), model.test_queries.end(),
+                       [&reads](const TestQuery& query) { return reads(query.statement); });
+  });
 }
+
+std::string cache_file(const Project& project) { return project.config.root + "/.weir/cache/bound"; }
 
 }  // namespace
 
@@ -154,43 +148,79 @@ Diagnostics warn_of_missing_sources(const Graph& graph, const Project& project, 
 Result<BoundGraph> bind_project(Workspace& workspace, const CheckRequest& request, const std::atomic<bool>* cancelled,
                                 const std::set<std::string>* only) {
   WEIR_TRY(const Project* project, workspace.project());
-  WEIR_TRY(Graph graph, Graph::link(project->models));
-  return bind_graph(workspace, project, std::move(graph), request, cancelled, only);
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
+  BoundGraph result{*graph, {}, {}};
+  bind::Surroundings surroundings;
+  Diagnostics failed;
+  if (request.offline) {
+    WEIR_TRY(surroundings.sources, captured_columns(workspace));
+  } else {
+    result.sources = bind::sources_of(result.graph);
+    WEIR_TRY(result.columns, columns_in_lakes(workspace, result.sources));
+    surroundings.sources = result.columns->schemas;
+    result.missing_sources = result.columns->missing;
+  }
+  surroundings.captured = [&]() -> bind::KnownSchemas {
+    auto captured = captured_columns(workspace);
+    if (captured) return std::move(*captured);
+    failed = captured.error();
+    return {};
+  };
+  bind::Binder binder(
+      {.cache_file = cache_file(*project), .database = workspace.parser_database(), .lineage = request.lineage});
+  WEIR_TRY(result.bound, binder.bind(*project, result.graph, surroundings, cancelled, only));
+  if (!failed.empty()) return fail(std::move(failed));
+  binder.save();
+  return result;
 }
 
 Result<Checked> check(Workspace& workspace, const CheckRequest& request, const std::atomic<bool>* cancelled) {
-  WEIR_TRY(const Project* project, workspace.project());
   Checked checked;
-  checked.diagnostics = project->diagnostics;
-  // A cycle, or two producers of one asset, is the project's own fault, like the rest.
-  auto linked = Graph::link(project->models);
-  if (!linked) {
-    for (const Diagnostic& one : linked.error()) checked.diagnostics.push_back(one);
-  } else {
-    CheckRequest without_lineage = request;
-    without_lineage.lineage = false;
-    WEIR_TRY(const BoundGraph bound,
-             bind_graph(workspace, project, std::move(*linked), without_lineage, cancelled, nullptr));
-    for (const Diagnostic& one : bound.bound.diagnostics) checked.diagnostics.push_back(one);
-    if (request.offline)
-      note_uncaptured_sources(bound, *project, checked.diagnostics);
-    else
-      for (Diagnostic& one : warn_of_missing_sources(bound.graph, *project, bound.bound, bound.missing_sources))
-        checked.diagnostics.push_back(std::move(one));
-    WEIR_TRY(const Diagnostics of_metrics, metric_warnings(workspace, *project, bound.bound));
-    checked.diagnostics.insert(checked.diagnostics.end(), of_metrics.begin(), of_metrics.end());
-    judge_stored_columns(bound, checked.diagnostics);
-    note_self_reads(bound.graph, checked.diagnostics);
-    for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
-      if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
-        checked.blocked.push_back({bound.graph.models()[i].path, bound.bound.models[i].blocked_by, {}});
-    for (std::size_t i = 0; i < bound.bound.models.size(); ++i)
-      for (const auto& [test, by] : bound.bound.models[i].blocked_tests)
-        checked.blocked.push_back({bound.graph.models()[i].path, by, test});
+  std::optional<CleanCheck> seen;
+  if (!request.offline && workspace.loaded() == nullptr && workspace.environment() == env::kProd) {
+    WEIR_TRY(const Config* config, workspace.config());
+    seen = CleanCheck::look(workspace.root(), *config);
   }
+  if (const auto models = seen ? seen->recall(workspace) : std::nullopt) {
+    checked.models = *models;
+    return checked;
+  }
+  WEIR_TRY(const Project* project, workspace.project());
+  checked.models = project->models.size();
+  std::function<void()> remember;
+  checked.diagnostics = project->diagnostics;
+  CheckRequest without_lineage = request;
+  without_lineage.lineage = false;
+  WEIR_TRY(const BoundGraph bound, bind_project(workspace, without_lineage, cancelled));
+  const std::vector<Model>& models = bound.graph.models();
+  for (const Diagnostic& one : bound.bound.diagnostics) checked.diagnostics.push_back(one);
+  if (request.offline)
+    note_uncaptured_sources(bound, *project, checked.diagnostics);
+  else
+    for (Diagnostic& one : warn_of_missing_sources(bound.graph, *project, bound.bound, bound.missing_sources))
+      checked.diagnostics.push_back(std::move(one));
+  WEIR_TRY(const Diagnostics of_metrics, metric_warnings(workspace, *project, bound.bound));
+  checked.diagnostics.insert(checked.diagnostics.end(), of_metrics.begin(), of_metrics.end());
+  judge_stored_columns(bound, checked.diagnostics);
+  note_self_reads(bound.graph, checked.diagnostics);
+  for (std::size_t i = 0; i < models.size(); ++i)
+    if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
+      checked.blocked.push_back({models[i].path, bound.bound.models[i].blocked_by, {}});
+  for (std::size_t i = 0; i < models.size(); ++i)
+    for (const auto& [test, by] : bound.bound.models[i].blocked_tests)
+      checked.blocked.push_back({models[i].path, by, test});
+  // Metrics of a table whose columns are not known are judged by what was captured.
+  const bool asks_captures = std::any_of(models.begin(), models.end(), [&bound](const Model& one) {
+    return !one.metrics.empty() && bound.bound.columns_of(*one.target) == nullptr;
+  });
+  if (seen && bound.columns && bound.bound.is_lasting && !asks_captures && !reads_files(bound.graph))
+    remember = [seen = *seen, models = checked.models, sources = bound.sources, columns = *bound.columns] {
+      seen.remember(models, sources, columns);
+    };
   WEIR_TRY(const Diagnostics tests, check_unit_tests(workspace));
   checked.diagnostics.insert(checked.diagnostics.end(), tests.begin(), tests.end());
   text::sort_diagnostics(checked.diagnostics);
+  if (remember && checked.diagnostics.empty() && checked.blocked.empty()) remember();
   return checked;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bind/bound.h"
+#include "ops/binding.h"
 #include "ops/workspace.h"
 
 namespace weir::ops {
@@ -22,6 +23,8 @@ struct Checked {
   /// Everything there is to say about the project, sorted: parsing, shape, references, the gate, the graph, what does
   /// not bind, contracts, and sources that the lakes do not have.
   Diagnostics diagnostics;
+  /// Models without faults of their own that parsing finds.
+  std::size_t models = 0;
   struct Blocked {
     std::string model;
     std::string by;
@@ -43,10 +46,14 @@ Diagnostics warn_of_missing_sources(const Graph& graph, const Project& project, 
 /// The project as the engine understands it, files with errors left out. What is not in the cache is bound now.
 /// `only` limits it to these models; those above them must be named too. Errors: as check; W2003 a cycle.
 struct BoundGraph {
-  Graph graph;
+  /// The workspace's, of the models that are right themselves.
+  const Graph& graph;
   bind::Bound bound;
   /// Keys of sources that the lakes do not have.
   std::set<std::string> missing_sources;
+  /// What the lakes were asked for, and said; nothing offline.
+  std::vector<Asset> sources = {};
+  std::optional<SourceColumns> columns = {};
 };
 Result<BoundGraph> bind_project(Workspace& workspace, const CheckRequest& request = {},
                                 const std::atomic<bool>* cancelled = nullptr,

@@ -48,7 +48,9 @@ struct SliceStatus {
 struct AssetStatus {
   std::string model;
   std::string asset;
-  std::vector<SliceStatus> slices;
+  /// The file with errors, or the model through which it does so, that holds up the model; empty if none.
+  std::string blocked_by = {};
+  std::vector<SliceStatus> slices = {};
 };
 /// The ledger of the named asset, or of all models. With a range, missing partitions of a time kind are listed too.
 Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment,

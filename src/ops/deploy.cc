@@ -143,7 +143,8 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
 
 Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std::string>& definitions,
                            const std::string& environment, const std::string& run, const std::string& command) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
+  WEIR_TRY(const Graph* whole, workspace.whole_graph());
   WEIR_TRY(state::Store * store, workspace.store());
   // The definition alone: what rows an environment has of its own is none of the project's.
   const auto plain = environment == env::kProd ? std::map<std::string, std::string>() : plan::fingerprints(*graph);
@@ -173,7 +174,8 @@ Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std
     record.source = graph->models()[graph->index_of(record.model)].source->text;
     deployment.models.push_back(std::move(record));
   }
-  for (const Model& model : graph->models()) deployment.present.push_back(model.path);
+  // A file with errors is still there: what was deployed of it stays.
+  for (const Model& model : whole->models()) deployment.present.push_back(model.path);
   WEIR_TRY(const Project* project, workspace.project());
   for (const MacroLibrary& library : project->libraries)
     if (called.contains(library.path)) deployment.libraries.push_back(record_of(library));

@@ -84,7 +84,7 @@ std::string as_selector(const Graph& graph, const std::string& text) {
 
 Result<GraphReport> project_graph(Workspace& workspace, const std::vector<std::string>& select,
                                   const std::vector<std::string>& exclude) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.whole_graph());
   std::vector<std::string> selectors;
   for (const std::string& one : select) {
     std::string text = one;

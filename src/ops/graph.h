@@ -41,7 +41,8 @@ struct GraphReport {
   std::vector<GraphEdge> edges;
 };
 /// The selected models, what they read that no model makes, and the edges between them. A selector may be a folder.
-/// Errors: an invalid project, an unknown selector.
+/// A broken model reads
+/// nothing. Errors: an unknown selector.
 Result<GraphReport> project_graph(Workspace& workspace, const std::vector<std::string>& select,
                                   const std::vector<std::string>& exclude);
 

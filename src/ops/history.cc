@@ -26,7 +26,7 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
   }
   WEIR_TRY(history.versions, lake.history(connection, rows, limit));
   if (wanted && history.versions.empty()) {
-    WEIR_TRY(const Graph* graph, workspace.graph());
+    WEIR_TRY(const Graph* graph, workspace.whole_graph());
     const Model* producer = graph->producer(named);
     return fail(Diagnostic{
         .code = Code::W2012,

@@ -8,7 +8,7 @@ std::string version() { return WEIR_VERSION; }
 
 Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& selectors,
                                        const std::vector<std::string>& exclude) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.whole_graph());
   Diagnostics warnings;
   WEIR_TRY(const std::set<std::string> selected, select(*graph, selection_of(workspace, selectors, exclude), warnings));
   std::vector<const Model*> listed;

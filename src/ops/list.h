@@ -11,7 +11,7 @@ namespace weir::ops {
 /// weir's own version, for example "0.1.0".
 std::string version();
 
-/// The selected models in the graph's order. Errors: an invalid project, an unknown selector.
+/// The selected models in the graph's order, the broken ones too. Errors: an unknown selector.
 Result<std::vector<const Model*>> list(Workspace& workspace, const std::vector<std::string>& select,
                                        const std::vector<std::string>& exclude);
 

@@ -127,7 +127,7 @@ class Restore {
     if (!blocks) {
       // A partition's tests may be others than those of the whole table: what is known of them stays as it was.
       if (found_.model->partitioning) return {};
-      if (const auto graph = workspace_.graph())
+      if (const auto graph = workspace_.sound_graph())
         tests_ = plan::test_fingerprints(**graph, project_.custom_tests)[found_.model->path];
       return {};
     }

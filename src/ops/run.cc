@@ -6,6 +6,7 @@
 #include "ops/check.h"
 #include "ops/deploy.h"
 #include "ops/selection.h"
+#include "run/held_up.h"
 
 namespace weir::ops {
 namespace {
@@ -32,8 +33,28 @@ Result<std::map<std::string, std::map<std::string, std::string>>> arguments_of(c
   return arguments;
 }
 
+/// What is reported of selected models that errors in files hold up.
+Result<std::vector<run::StepReport>> held_up_steps(Workspace& workspace, const Chosen& chosen) {
+  std::vector<run::StepReport> steps;
+  if (chosen.blocked.empty()) return steps;
+  WEIR_TRY(const Graph* whole, workspace.whole_graph());
+  WEIR_TRY(const Project* project, workspace.project());
+  std::set<std::string> broken;
+  for (const Model& model : project->broken_models) broken.insert(model.path);
+  for (const Model& model : whole->models()) {
+    const auto fault = chosen.blocked.find(model.path);
+    if (fault == chosen.blocked.end()) continue;
+    steps.push_back(broken.contains(model.path) ? run::refused_step(model, errors_of(*project, model))
+                                                : run::blocked_step(model, fault->second.by()));
+    if (!steps.back().errors.empty() || !fault->second.through.empty()) continue;
+    // A test script or library that it uses.
+    for (const Diagnostic& found : project->diagnostics)
+      if (found.severity == Severity::Error && found.path == fault->second.file) steps.back().errors.push_back(found);
+  }
+  return steps;
+}
+
 Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request, Diagnostics& warnings) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
   WEIR_TRY(const Project* project, workspace.project());
   for (const Diagnostic& found : project->diagnostics)
     if (found.severity == Severity::Warning) warnings.push_back(found);
@@ -46,13 +67,17 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   if (request.models) {
     resolved.selected = *request.models;
   } else {
-    WEIR_TRY(resolved.selected, select(*graph, selection, warnings));
+    WEIR_TRY(Chosen chosen, choose(workspace, selection, warnings));
+    WEIR_CHECK(refuse_if_all_blocked(chosen, *project));
+    resolved.selected = std::move(chosen.sound);
+    WEIR_TRY(resolved.held_up, held_up_steps(workspace, chosen));
   }
   resolved.reused = request.reused;
   resolved.partition = request.partition;
   resolved.at = request.at;
   const bool is_all = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
-  resolved.is_whole = request.models ? request.takes_out_removed : is_all;
+  // What a file with errors would make is not gone from the project.
+  resolved.is_whole = request.models ? request.takes_out_removed : is_all && resolved.held_up.empty();
   WEIR_TRY(resolved.arguments, arguments_of(*project, request.arguments));
   return resolved;
 }
@@ -66,20 +91,20 @@ std::set<std::string> with_producers(const Graph& graph, const std::set<std::str
   return all;
 }
 
-/// Refuses what would fail for sure: errors in the files of the models that are to be built. What a contract only warns
-/// of, and faults of other models, stop nothing.
-Result<void> judge(Workspace& workspace, const Graph& graph, const std::set<std::string>& models,
-                   const std::atomic<bool>& stop) {
+/// What would fail for sure: errors in the files of the models that are to be built. What a contract only warns of, and
+/// faults of other models, stop nothing.
+Result<std::map<std::string, Diagnostics>> judge(Workspace& workspace, const Graph& graph,
+                                                 const std::set<std::string>& models, const std::atomic<bool>& stop) {
   const std::set<std::string> needed = with_producers(graph, models);
   WEIR_TRY(const BoundGraph bound, bind_project(workspace, {.lineage = false}, &stop, &needed));
-  std::set<std::string> files;
+  std::map<std::string, std::string> files;
   for (const Model& model : graph.models())
-    if (models.contains(model.path)) files.insert(model.source->path);
-  Diagnostics errors;
+    if (models.contains(model.path)) files.emplace(model.source->path, model.path);
+  std::map<std::string, Diagnostics> errors;
   for (const Diagnostic& one : bound.bound.diagnostics)
-    if (one.severity == Severity::Error && files.contains(one.path)) errors.push_back(one);
-  if (!errors.empty()) return fail(std::move(errors));
-  return {};
+    if (const auto file = files.find(one.path); one.severity == Severity::Error && file != files.end())
+      errors[file->second].push_back(one);
+  return errors;
 }
 
 struct Moves {
@@ -151,7 +176,7 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
   resolved.approve = [&](const run::Planned& planned) {
     return approve(workspace, planned, resolved, request.models.has_value());
   };
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
   resolved.judge = [&](const std::set<std::string>& models) { return judge(workspace, *graph, models, stop); };
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
@@ -162,12 +187,13 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
 
 Result<DryRun> dry_run(Workspace& workspace, const RunRequest& request) {
   DryRun dry;
-  WEIR_TRY(const run::RunRequest resolved, resolve(workspace, request, dry.warnings));
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, dry.warnings));
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   WEIR_TRY(state::Store * store, workspace.store());
   WEIR_TRY(dry.planned, run::plan_run(*project, *graph, *lakes, *store, resolved));
+  dry.held_up = std::move(resolved.held_up);
   return dry;
 }
 

@@ -32,12 +32,15 @@ struct RunOutcome {
   Diagnostics warnings;
 };
 
-/// Errors: an invalid project, an unknown selector, W8003 a malformed --arg, and what prevents running at all.
+/// Models that errors in files hold up are reported, the others run. Errors: those of the files where they hold up all
+/// that is selected, an unknown selector, W8003 a malformed --arg, and what prevents running at all.
 Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener,
                        std::atomic<bool>& stop);
 
 struct DryRun {
   run::Planned planned;
+  /// Selected models that errors in files hold up.
+  std::vector<run::StepReport> held_up;
   Diagnostics warnings;
 };
 

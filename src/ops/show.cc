@@ -9,9 +9,10 @@ namespace weir::ops {
 
 Result<Shown> show(Workspace& workspace, const std::string& name, const std::optional<std::string>& partition,
                    const std::vector<std::string>& arguments) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(const Model* found, find_model(*project, name));
+  WEIR_TRY(const auto* blocked, workspace.blocked());
   const Model& model = graph->models()[graph->index_of(found->path)];
   const bool is_prod = workspace.environment() == env::kProd;
   const env::Placed* placed = nullptr;
@@ -19,7 +20,11 @@ Result<Shown> show(Workspace& workspace, const std::string& name, const std::opt
     WEIR_TRY(placed, workspace.placed());
   }
   Shown shown{.model = &model};
-  shown.fingerprint = plan::fingerprints(*graph).at(model.path);
+  // What it needs is part of its definition.
+  if (const auto fault = blocked->find(model.path); fault != blocked->end())
+    shown.blocked_by = fault->second.by();
+  else
+    shown.fingerprint = plan::fingerprints(*graph).at(model.path);
   if (model.partitioning) {
     WEIR_TRY(const auto choice,
              calendar::choose_partition(*model.partitioning, {.value = partition, .now = io::now()}));

@@ -52,7 +52,7 @@ Result<std::vector<calendar::Slot>> asked_range(const Model& model, const std::o
 Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment,
                                         const std::optional<std::string>& asset, const std::optional<std::string>& from,
                                         const std::optional<std::string>& to) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
   WEIR_TRY(state::Store * store, workspace.store());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
   WEIR_TRY(const Project* project, workspace.project());
@@ -61,7 +61,10 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   WEIR_TRY(const env::Environment shown, env::look(*store, environment));
   WEIR_TRY(const env::Placed* placed, workspace.placed());
   WEIR_TRY(const plan::World world, run::observe(*project, *placed->graph, all, *lakes, *store, shown));
-  WEIR_TRY(const auto fingerprints, workspace.fingerprints(*graph));
+  WEIR_TRY(auto fingerprints, workspace.fingerprints(*graph));
+  // What stands above a model is part of its definition, and is not known while that has errors.
+  WEIR_TRY(const auto* blocked, workspace.blocked());
+  for (const auto& [path, fault] : *blocked) fingerprints.erase(path);
   std::set<std::pair<std::string, std::string>> running;
   WEIR_TRY(const std::vector<state::Lease> leases, store->leases());
   for (const state::Lease& lease : leases) running.emplace(lease.asset, lease.slice);
@@ -91,8 +94,13 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
       if (key == model.target->key() && (range.empty() || slices.contains(slice)))
         slices.try_emplace(slice, SliceStatus{slice, {}, {}}).first->second.status = "running";
     if (slices.empty() && !model.partitioning) slices.emplace("", SliceStatus{"", "missing", {}});
+    if (const auto fault = blocked->find(model.path); fault != blocked->end()) one.blocked_by = fault->second.by();
     for (auto& [name, slice] : slices) one.slices.push_back(std::move(slice));
     statuses.push_back(std::move(one));
+  }
+  for (const Model& model : project->broken_models) {
+    if (!model.target || (wanted && !(*wanted == model.relation))) continue;
+    statuses.push_back({.model = model.path, .asset = model.relation.uri(), .blocked_by = model.source->path});
   }
   if (wanted && statuses.empty())
     return fail(Diagnostic{

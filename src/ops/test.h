@@ -6,9 +6,14 @@
 
 namespace weir::ops {
 
-/// Runs the data tests of the selected models' published tables. Errors: an invalid project, an unknown selector.
-Result<std::vector<run::TestedTable>> test(Workspace& workspace, const std::vector<std::string>& select,
-                                           const std::vector<std::string>& exclude,
-                                           const std::optional<std::string>& partition);
+struct Tested {
+  /// Models that errors in files hold up are among them, and are not tested.
+  std::vector<run::TestedTable> tables;
+  /// The errors of those files.
+  Diagnostics errors;
+};
+/// Runs the data tests of the selected models' published tables. Errors: an unknown selector.
+Result<Tested> test(Workspace& workspace, const std::vector<std::string>& select,
+                    const std::vector<std::string>& exclude, const std::optional<std::string>& partition);
 
 }  // namespace weir::ops

@@ -10,7 +10,7 @@
 namespace weir::ops {
 
 /// Runs the unit tests of the selected models, all of them without selectors; sorted by file. A test whose file is
-/// wrong is an outcome of its own, with status Error. Errors: an invalid project, an unknown selector.
+/// wrong is an outcome of its own, with status Error. Errors: an unknown selector.
 Result<std::vector<trial::Outcome>> unit_test(Workspace& workspace, const std::vector<std::string>& select,
                                               const std::vector<std::string>& exclude);
 

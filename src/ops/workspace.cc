@@ -29,10 +29,13 @@ class LazyParser : public ParserProvider {
     auto connected = (*database)->connect();
     if (!connected) return tl::unexpected(connected.error());
     connection_.emplace(std::move(*connected));
+    database_ = std::move(*database);
     return &*connection_;
   }
+  std::shared_ptr<duck::Database> database() const { return database_; }
 
  private:
+  std::shared_ptr<duck::Database> database_;
   std::optional<duck::Connection> connection_;
 };
 
@@ -81,9 +84,12 @@ Result<const Project*> Workspace::project() {
     LazyParser parser;
     WEIR_TRY(Project project, load_project(root_, parser));
     WEIR_CHECK(take(std::move(project)));
+    parser_database_ = parser.database();
   }
   return project_.get();
 }
+
+std::shared_ptr<duck::Database> Workspace::parser_database() { return std::move(parser_database_); }
 
 Result<void> Workspace::use_texts(const OpenTexts& texts) {
   LazyParser parser;
@@ -102,6 +108,7 @@ Result<void> Workspace::take(Project project) {
     WEIR_TRY(const Config* config, this->config());
     project.config.lakes = config->lakes;
   }
+  graph_ = std::make_unique<Graph>(link_sound_models(project));
   project_ = std::make_unique<Project>(std::move(project));
   return {};
 }
@@ -120,11 +127,26 @@ Result<duck::Connection> Workspace::parser() {
 Result<const Graph*> Workspace::graph() {
   WEIR_TRY(const Project* project, this->project());
   if (has_errors(project->diagnostics)) return fail(problems_of(project->diagnostics));
-  if (graph_ == nullptr) {
-    WEIR_TRY(Graph graph, Graph::link(project->models));
-    graph_ = std::make_unique<Graph>(std::move(graph));
-  }
   return graph_.get();
+}
+
+Result<const Graph*> Workspace::sound_graph() {
+  WEIR_TRY(const Project* project, this->project());
+  (void)project;
+  return graph_.get();
+}
+
+Result<const Graph*> Workspace::whole_graph() {
+  WEIR_TRY(const Graph* sound, sound_graph());
+  if (project_->broken_models.empty()) return sound;
+  if (whole_graph_ == nullptr) whole_graph_ = std::make_unique<Graph>(link_all_models(*project_));
+  return whole_graph_.get();
+}
+
+Result<const std::map<std::string, Fault>*> Workspace::blocked() {
+  WEIR_TRY(const Project* project, this->project());
+  if (!blocked_) blocked_ = blocked_models(*project);
+  return &*blocked_;
 }
 
 Result<state::Store*> Workspace::store() {
@@ -284,7 +306,7 @@ Result<std::map<std::string, std::string>> Workspace::fingerprints(const Graph& 
 
 Result<const env::Placed*> Workspace::placed() {
   if (placed_ != nullptr) return placed_.get();
-  WEIR_TRY(const Graph* graph, this->graph());
+  WEIR_TRY(const Graph* graph, sound_graph());
   WEIR_CHECK(look_around());
   WEIR_TRY(state::Store * store, this->store());
   WEIR_TRY(const env::Environment environment, env::look(*store, environment_));
@@ -303,12 +325,12 @@ Result<const env::Placed*> Workspace::placed() {
 Result<Asset> Workspace::asset_named(const std::string& name) {
   if (auto asset = parse_asset(name); asset && !asset->name.empty()) return *asset;
   WEIR_TRY(const Project* project, this->project());
-  for (const Model& model : project->models) {
-    if (!model.target) continue;
-    const std::string& path = model.path;
-    const bool is_path = path == name || (path.size() > name.size() && path.ends_with("/" + name));
-    if (is_path) return *model.target;
-  }
+  for (const auto* models : {&project->models, &project->broken_models})
+    for (const Model& model : *models) {
+      const std::string& path = model.path;
+      const bool is_path = path == name || (path.size() > name.size() && path.ends_with("/" + name));
+      if (is_path && model.target) return *model.target;
+    }
   Asset asset;
   asset.place = project->config.default_lake().name;
   const auto dot = name.find('.');

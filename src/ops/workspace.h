@@ -11,6 +11,7 @@
 #include "env/registry.h"
 #include "graph/graph.h"
 #include "lake/lakes.h"
+#include "ops/soundness.h"
 #include "project/project.h"
 #include "state/store.h"
 
@@ -29,12 +30,20 @@ class Workspace {
   /// The configuration alone; in an environment other than prod, with its forks among the lakes. Errors: W00xx, W5401
   /// no such environment, W5422.
   Result<const Config*> config();
-  /// Configuration and models with all diagnostics, errors included. Errors: what prevents looking at all.
+  /// Configuration and models with all diagnostics, errors included; models that cannot be linked are among the broken
+  /// ones. Errors: what prevents looking at all.
   Result<const Project*> project();
   /// Lets these texts stand for the project's files. Requires: the project was not asked for yet. Errors: as project().
   Result<void> use_texts(const OpenTexts& texts);
-  /// The project's graph. Errors: every error among the project's diagnostics, W2001, W2003.
+  /// The graph of a project without errors. Errors: every error among the project's diagnostics.
   Result<const Graph*> graph();
+  /// The graph of the models that are right themselves, whatever is wrong in other files; what they read of the others
+  /// counts as a source. Errors: as project().
+  Result<const Graph*> sound_graph();
+  /// All models, the broken ones as mere names and tables: for naming and selecting them. Errors: as project().
+  Result<const Graph*> whole_graph();
+  /// See blocked_models().
+  Result<const std::map<std::string, Fault>*> blocked();
   Result<state::Store*> store();
   /// Nothing where no state was made yet: asking for it would make it.
   Result<state::Store*> store_if_there();
@@ -48,6 +57,8 @@ class Workspace {
   static Result<duck::Connection> parser();
   /// The same, opened when it is asked for.
   static std::unique_ptr<ParserProvider> lazy_parser();
+  /// The instance that parsing was done in, for binding; null if nothing had to be parsed. It is given once.
+  std::shared_ptr<duck::Database> parser_database();
   /// What was loaded of the project so far, for showing source lines; may be null.
   const Project* loaded() const { return project_.get(); }
 
@@ -90,7 +101,11 @@ class Workspace {
   std::unique_ptr<env::Placed> placed_;
   std::unique_ptr<Config> config_;
   std::unique_ptr<Project> project_;
+  std::shared_ptr<duck::Database> parser_database_;
+  /// Of the models that are right themselves. Set with project_.
   std::unique_ptr<Graph> graph_;
+  std::unique_ptr<Graph> whole_graph_;
+  std::optional<std::map<std::string, Fault>> blocked_;
   std::unique_ptr<state::Store> store_;
   std::unique_ptr<lake::Lakes> lakes_;
   bool lakes_write_ = false;

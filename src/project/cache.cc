@@ -166,17 +166,22 @@ std::optional<parse::Script> decode_script(std::string_view bytes) {
 // The file is: header, hash of the rest, the rest. A hash that does not fit means another weir wrote it or the disk
 // lost a part.
 ParseCache::ParseCache(std::string path) : path_(std::move(path)) {
-  const auto bytes = io::read_file(path_);
+  if (path_.empty()) return;
+  auto read = io::read_file(path_);
   const std::string head = header();
   constexpr std::size_t kHash = 16;
-  if (!bytes.has_value() || !bytes->starts_with(head) || bytes->size() < head.size() + kHash) return;
-  const std::string_view body = std::string_view(*bytes).substr(head.size() + kHash);
-  if (io::xxh3_hex(body) != std::string_view(*bytes).substr(head.size(), kHash)) return;
+  if (!read.has_value() || !read->starts_with(head) || read->size() < head.size() + kHash) return;
+  bytes_ = std::move(*read);
+  const std::string_view body = std::string_view(bytes_).substr(head.size() + kHash);
+  if (io::xxh3_hex(body) != std::string_view(bytes_).substr(head.size(), kHash)) return;
   Reader in(body);
   std::vector<std::string> names = in.texts();
-  for (std::size_t left = in.count(); left > 0 && in.good(); --left) {
-    std::string key = in.text();
-    if (auto script = decode_script(in.text())) scripts_.emplace(std::move(key), std::move(*script));
+  const std::size_t count = in.count();
+  scripts_.reserve(count);
+  for (std::size_t left = count; left > 0 && in.good(); --left) {
+    const std::string_view key = in.view();
+    const std::string_view script = in.view();
+    if (in.good()) scripts_.emplace(key, script);
   }
   for (std::size_t left = in.count(); left > 0 && in.good(); --left) {
     std::string key = in.text();
@@ -186,15 +191,23 @@ ParseCache::ParseCache(std::string path) : path_(std::move(path)) {
   if (!names.empty()) volatile_functions_ = std::set<std::string>(names.begin(), names.end());
 }
 
-const parse::Script* ParseCache::find(const std::string& key) const {
+std::optional<parse::Script> ParseCache::find(const std::string& key) const {
   const auto found = scripts_.find(key);
-  if (found == scripts_.end()) return nullptr;
-  touched_.insert(key);
-  return &found->second;
+  if (found == scripts_.end()) return std::nullopt;
+  auto script = decode_script(found->second);
+  if (script) touched_.insert(key);
+  return script;
 }
 
-void ParseCache::put(const std::string& key, parse::Script script) {
-  scripts_[key] = std::move(script);
+bool ParseCache::knows(const std::string& key) const {
+  const bool is_known = scripts_.contains(key);
+  if (is_known) touched_.insert(key);
+  return is_known;
+}
+
+void ParseCache::put(const std::string& key, const parse::Script& script) {
+  std::string& bytes = made_[key] = encode_script(script);
+  scripts_[key] = bytes;
   touched_.insert(key);
   is_changed_ = true;
 }
@@ -220,6 +233,7 @@ void ParseCache::set_volatile_functions(std::set<std::string> names) {
 void ParseCache::keep_touched() {
   const auto is_untouched = [this](const auto& one) { return !touched_.contains(one.first); };
   std::erase_if(scripts_, is_untouched);
+  std::erase_if(made_, is_untouched);
   std::erase_if(faults_, is_untouched);
   touched_.clear();
 }
@@ -235,7 +249,7 @@ void ParseCache::save() const {
   out.number(parsed.size());
   for (const std::string* key : parsed) {
     out.text(*key);
-    out.text(encode_script(scripts_.at(*key)));
+    out.text(scripts_.at(*key));
   }
   out.number(faulty.size());
   for (const std::string* key : faulty) {

@@ -90,8 +90,7 @@ class LineReader {
   bool use(Piece tail) {
     Piece rest = tail;
     const Piece path = rest.take_word();
-    if (path.empty() || !rest.empty() || path.view().find('/') == std::string_view::npos)
-      return malformed(Code::W0101, tail.span(), "`use` needs one path with a `/`");
+    if (path.empty() || !rest.empty()) return malformed(Code::W0101, tail.span(), "`use` needs one path");
     const auto same = [&](const Word& known) { return known.text == path.view(); };
     if (std::none_of(header.uses.begin(), header.uses.end(), same)) header.uses.push_back(path.word());
     return true;

@@ -278,6 +278,27 @@ Diagnostics judge_library(const MacroLibrary& library, const Config& config, con
   return found;
 }
 
+Diagnostics judge_hidden_functions(const MacroLibrary& library, duck::Connection& connection) {
+  std::vector<duck::Sql> names;
+  for (const MacroLibrary::Macro& macro : library.macros) names.emplace_back("{}", duck::Literal(macro.name));
+  const auto hidden = connection.query(
+      duck::Sql("SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal AND function_name IN ({}) AND "
+                "function_type IN ('scalar', 'aggregate', 'table', 'macro', 'table_macro')",
+                duck::Sql::join(names, ", ")));
+  Diagnostics found;
+  if (!hidden) return found;
+  std::set<std::string> known;
+  for (std::size_t row = 0; row < hidden->size(); ++row) known.insert(hidden->text(row, 0));
+  for (const MacroLibrary::Macro& macro : library.macros)
+    if (known.contains(macro.name))
+      found.push_back(
+          {Code::W0230, Severity::Warning,
+           fmt::format("the macro `{}` hides a function of DuckDB from the models that call it", macro.name),
+           library.source->path, macro.name_span,
+           fmt::format("rename it; DuckDB's own stays reachable as system.main.{}", macro.name)});
+  return found;
+}
+
 MacroIndex::MacroIndex(const std::vector<MacroLibrary>& libraries) : libraries_(libraries) {
   for (const MacroLibrary& library : libraries)
     for (const MacroLibrary::Macro& macro : library.macros) {
@@ -313,6 +334,8 @@ Diagnostic MacroIndex::unknown(const Use& use, const Source& source) const {
   const auto near = text::nearest(use.path, known);
   found.hint = near ? fmt::format("did you mean `{}`?", *near)
                     : "`use` takes the path of a file with `-- macros`, below its root and without .sql";
+  // A lone word is a library at the top of a root, or no annotation at all.
+  if (use.path.find('/') == std::string::npos) found.severity = Severity::Warning;
   const bool is_path_alone = std::string_view(source.text).substr(use.span.begin, use.span.size()) == use.path;
   if (near && is_path_alone) found.fix = Fix{use.span, *near};
   return found;

@@ -27,6 +27,9 @@ namespace weir {
 Diagnostics read_library(MacroLibrary& library);
 Diagnostics judge_library(const MacroLibrary& library, const Config& config, const std::set<std::string>& names);
 
+/// Warnings: W0230 a macro with the name of a function of DuckDB.
+Diagnostics judge_hidden_functions(const MacroLibrary& library, duck::Connection& connection);
+
 /// All libraries of a project, by the names of their macros.
 class MacroIndex {
  public:

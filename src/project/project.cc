@@ -103,6 +103,7 @@ class Loader {
       project_.sources.push_back(source);
       if (Diagnostics found = judge_bytes(*source); !found.empty()) {
         add(std::move(found));
+        if (!is_in_tests) give_up({.path = name.substr(0, name.size() - 4), .source = source});
         continue;
       }
       File file{.source = source,
@@ -144,20 +145,52 @@ class Loader {
     claim(current);
   }
 
+  /// A model whose file has errors: what the rest of it says cannot be trusted, so it is a name and a table.
+  void give_up(Model model) {
+    model.references.clear();
+    model.depends_on.clear();
+    model.triggers.clear();
+    model.tests.clear();
+    model.test_queries.clear();
+    if (!model.target && !model.relation.name.empty()) model.target = model.relation;
+    project_.broken_models.push_back(std::move(model));
+  }
+
   void note_broken() {
+    std::vector<Model>& broken = project_.broken_models;
+    std::sort(broken.begin(), broken.end(), [](const Model& a, const Model& b) { return a.path < b.path; });
     std::set<std::string> good;
     for (const Model& model : project_.models) good.insert(model.path);
     for (const auto& [asset, path] : claims_)
       if (!good.contains(path)) project_.broken.emplace(asset, path);
+    std::set<std::string> files;
+    for (const Diagnostic& found : project_.diagnostics)
+      if (found.severity == Severity::Error) files.insert(found.path);
+    if (files.empty()) return;
+    for (const Model& model : project_.models)
+      if (std::string part = faulty_part(model, files); !part.empty())
+        project_.held_up.emplace(model.path, std::move(part));
+  }
+
+  /// A test script or library that the model uses and that has errors; empty if none.
+  std::string faulty_part(const Model& model, const std::set<std::string>& files) const {
+    for (const MacroDefinition& macro : model.macros)
+      if (files.contains(macro.source->path)) return macro.source->path;
+    for (const Test& declared : model.tests) {
+      if (declared.kind != TestKind::Custom) continue;
+      if (const auto lost = unparsed_.find(declared.text); lost != unparsed_.end()) return lost->second;
+      for (const CustomTest& test : project_.custom_tests)
+        if (test.path == declared.text && files.contains(test.source->path)) return test.source->path;
+    }
+    return {};
   }
 
   Result<void> parse_all() {
     std::vector<std::pair<File*, std::string>> missing;
     for (File& file : files_) {
       std::string key = io::xxh3_hex(file.judgement.blanked_sql);
-      if (const parse::Script* known = cache_.find(key); known != nullptr)
-        file.script = *known;
-      else if (const Diagnostics* faults = cache_.find_faults(key); faults != nullptr)
+      if (file.script = cache_.find(key); file.script) continue;
+      if (const Diagnostics* faults = cache_.find_faults(key); faults != nullptr)
         report_faults(file, *faults);
       else
         missing.emplace_back(&file, std::move(key));
@@ -221,7 +254,7 @@ class Loader {
       auto script = parse::parse_script(trees, connection, text.sql, file->source->path);
       const std::string key = io::xxh3_hex(text.sql);
       if (script) {
-        cache_.put(key, std::move(*script));
+        cache_.put(key, *script);
         continue;
       }
       report_test_text(*file, text, script.error());
@@ -242,7 +275,7 @@ class Loader {
     for (const File& file : files_)
       for (TestText& text : test_texts(file.judgement.model)) {
         const std::string key = io::xxh3_hex(text.sql);
-        if (cache_.find(key) != nullptr) continue;
+        if (cache_.knows(key)) continue;
         if (const Diagnostics* faults = cache_.find_faults(key); faults != nullptr)
           report_test_text(file, text, *faults);
         else
@@ -269,14 +302,16 @@ class Loader {
       for (const Test& test : file.judgement.model.tests)
         if (test.kind == TestKind::Custom) named.insert(test.text);
     for (File& file : files_) {
-      if (!file.script) {
-        for (const std::string& name : {path_without_extension(file.source->path), file.model_path, file.source->path})
-          unparsed_.insert(name);
-        continue;
-      }
       const std::string path = path_without_extension(file.source->path);
       const bool is_named =
           named.contains(path) || named.contains(file.model_path) || named.contains(file.source->path);
+      if (!file.script) {
+        for (const std::string& name : {path, file.model_path, file.source->path})
+          unparsed_.emplace(name, file.source->path);
+        const bool is_model = !file.is_in_tests && !is_named && !file.judgement.model.is_macro_library;
+        if (is_model) give_up(std::move(file.judgement.model));
+        continue;
+      }
       if (is_named || reads_target(*file.script)) {
         project_.custom_tests.push_back({path, file.source, std::move(*file.script)});
         continue;
@@ -299,7 +334,25 @@ class Loader {
     for (MacroLibrary& library : project_.libraries) add(read_library(library));
     const MacroIndex index(project_.libraries);
     add(index.judge());
+    for (const MacroLibrary& library : project_.libraries) add(hidden_functions(library));
     for (const MacroLibrary& library : project_.libraries) add(judge_library(library, project_.config, index.names()));
+  }
+
+  /// Macros with the names of DuckDB's own functions, which it is asked for once a text.
+  Diagnostics hidden_functions(const MacroLibrary& library) {
+    if (library.macros.empty()) return {};
+    const std::string key = io::xxh3_hex("functions that it hides: " + library.source->text);
+    Diagnostics found;
+    if (const Diagnostics* known = cache_.find_faults(key); known != nullptr) {
+      found = *known;
+    } else {
+      const auto connection = parser_.connection();
+      if (!connection) return {};  // said where files are parsed
+      found = judge_hidden_functions(library, **connection);
+      cache_.put_faults(key, found);
+    }
+    for (Diagnostic& one : found) one.path = library.source->path;
+    return found;
   }
 
   void find_duplicates() {
@@ -309,18 +362,21 @@ class Loader {
       const auto [other, is_new] = by_asset.emplace(asset.key(), &model);
       produced_.insert(asset.key());
       if (is_new || other->second == &model) return;
+      rivals_.insert(other->second->source->path);
       add({{Code::W2001, Severity::Error,
             model.source->path + " and " + other->second->source->path + " both produce " + asset.uri(),
             model.source->path, model.target_span, "give one of them another target"}});
     };
     for (const Model& model : project_.models) {
-      if (const auto [other, is_new] = by_path.emplace(model.path, &model); !is_new)
+      if (const auto [other, is_new] = by_path.emplace(model.path, &model); !is_new) {
+        rivals_.insert(other->second->source->path);
         add({{Code::W0010,
               Severity::Error,
               model.source->path + " and " + other->second->source->path + " are both the model `" + model.path + "`",
               model.source->path,
               {},
               "rename one of the files"}});
+      }
       if (!model.target) continue;
       claim(model, *model.target);
       if (!model.is_history() || model.plane != Plane::Managed) continue;
@@ -373,12 +429,17 @@ class Loader {
     const MacroIndex index(project_.libraries);
     for (Model& model : project_.models) {
       std::vector<const parse::Script*> tests;
+      std::vector<std::unique_ptr<parse::Script>> inline_tests;
       for (const CustomTest& test : project_.custom_tests)
         if (declares(model, test)) tests.push_back(&test.script);
       for (const TestText& text : test_texts(model))
-        if (const parse::Script* script = cache_.find(io::xxh3_hex(text.sql)); script != nullptr && !text.is_predicate)
-          tests.push_back(script);
-      add(take_macros(model, index, tests));
+        if (!text.is_predicate)
+          if (auto script = cache_.find(io::xxh3_hex(text.sql)))
+            tests.push_back(inline_tests.emplace_back(std::make_unique<parse::Script>(std::move(*script))).get());
+      Diagnostics found = take_macros(model, index, tests);
+      for (Diagnostic& one : found)
+        if (one.code == Code::W0225 && project_.config.strict) one.severity = Severity::Error;
+      add(std::move(found));
     }
   }
 
@@ -436,9 +497,9 @@ class Loader {
             if (test.path == declared.text && is_query(test.script))
               model.test_queries.push_back(test_query_of(model, i, test));
         } else if (declared.kind == TestKind::Sql) {
-          const parse::Script* script = cache_.find(io::xxh3_hex(declared.text));
-          if (script == nullptr || !is_query(*script)) continue;
-          CustomTest test{.path = declared.name, .source = {}, .script = *script};
+          auto script = cache_.find(io::xxh3_hex(declared.text));
+          if (!script || !is_query(*script)) continue;
+          CustomTest test{.path = declared.name, .source = {}, .script = std::move(*script)};
           test.source = std::make_shared<Source>(Source{.path = model.source->path, .text = declared.text, .hash = {}});
           model.test_queries.push_back(test_query_of(model, i, test));
         }
@@ -460,7 +521,7 @@ class Loader {
       }
       for (Diagnostic& one : judge_partition_use(model)) found.push_back(std::move(one));
       for (const TestText& text : test_texts(model))
-        if (const parse::Script* script = cache_.find(io::xxh3_hex(text.sql)); script != nullptr)
+        if (const auto script = cache_.find(io::xxh3_hex(text.sql)))
           for (Diagnostic& one : judge_test_text(text, *script, model)) found.push_back(std::move(one));
       const bool is_bad = has_errors(found);
       add(std::move(found));
@@ -468,7 +529,10 @@ class Loader {
           std::any_of(project_.diagnostics.begin(), project_.diagnostics.end(), [&model](const Diagnostic& one) {
             return one.severity == Severity::Error && one.path == model.source->path;
           });
-      if (!is_bad && !had_errors) good.push_back(std::move(model));
+      if (!is_bad && !had_errors && !rivals_.contains(model.source->path))
+        good.push_back(std::move(model));
+      else
+        give_up(std::move(model));
     }
     project_.models = std::move(good);
   }
@@ -480,8 +544,10 @@ class Loader {
   bool reads_disk_;
   std::vector<File> files_;
   std::set<std::string> seen_;
-  /// Names under which a data_test may mean a file that does not parse.
-  std::set<std::string> unparsed_;
+  /// Name under which a data_test may mean a file that does not parse -> the file.
+  std::map<std::string, std::string> unparsed_;
+  /// Files whose model or asset another file claims too: that one is blamed, and neither can be trusted.
+  std::set<std::string> rivals_;
   ProducedAssets produced_;
   /// Key of the name that others know it by -> plane and target of a model that delivers.
   std::map<std::string, std::pair<Plane, Asset>> deliveries_;
@@ -527,24 +593,44 @@ Result<Project> load_texts(const Config& config, ParserProvider& parser, const O
   return project;
 }
 
+Diagnostics errors_of(const Project& project, const Model& broken) {
+  Diagnostics errors;
+  for (const Diagnostic& found : project.diagnostics)
+    if (found.severity == Severity::Error && found.path == broken.source->path) errors.push_back(found);
+  if (errors.empty())
+    errors.push_back({.code = Code::W2005,
+                      .message = broken.path + " is held up by errors of other files",
+                      .hint = "`weir check` shows them"});
+  return errors;
+}
+
 Result<const Model*> find_model(const Project& project, std::string_view name) {
-  std::vector<std::string> candidates;
   std::vector<std::string> known;
-  const Model* found = nullptr;
-  for (const Model& model : project.models) {
-    if (model.path == name) return &model;
-    const std::string short_name = model.path.substr(model.path.rfind('/') + 1);
-    known.push_back(model.path);
-    known.push_back(short_name);
-    if (short_name != name) continue;
-    candidates.push_back(model.path);
-    found = &model;
+  std::vector<const Model*> found;
+  const Model* exact = nullptr;
+  for (const auto* models : {&project.models, &project.broken_models})
+    for (const Model& model : *models) {
+      const std::string short_name = model.path.substr(model.path.rfind('/') + 1);
+      known.push_back(model.path);
+      known.push_back(short_name);
+      if (model.path == name && exact == nullptr) exact = &model;
+      if (short_name == name) found.push_back(&model);
+    }
+  if (exact != nullptr) found = {exact};
+  if (found.size() == 1) {
+    const Model* one = found.front();
+    const auto& broken = project.broken_models;
+    if (std::any_of(broken.begin(), broken.end(), [one](const Model& other) { return &other == one; }))
+      return fail(errors_of(project, *one));
+    return one;
   }
-  if (candidates.size() == 1) return found;
-  if (candidates.size() > 1)
+  if (!found.empty()) {
+    std::vector<std::string> candidates;
+    for (const Model* one : found) candidates.push_back(one->path);
     return fail(Diagnostic{.code = Code::W2011,
                            .message = "`" + std::string(name) + "` names several models: " + join(candidates),
                            .hint = "give the whole path"});
+  }
   const auto near = text::nearest(name, known);
   return fail(Diagnostic{.code = Code::W2010,
                          .message = "there is no model `" + std::string(name) + "`",

@@ -23,6 +23,11 @@ struct Project {
   std::vector<MacroLibrary> libraries;
   /// Assets that files with errors would produce, by Asset::key(), with the model's path: they are no sources.
   std::map<std::string, std::string> broken;
+  /// Models whose own files have errors, as far as their headers tell: they can be named and selected, never run.
+  /// Sorted by path.
+  std::vector<Model> broken_models;
+  /// Path of a model that is right itself -> the test script or library with errors that it uses.
+  std::map<std::string, std::string> held_up;
   /// All files, models or not, so that any diagnostic can show its line.
   std::vector<std::shared_ptr<const Source>> sources;
   /// Everything found in all files, sorted by path and position. May hold errors: `check` prints them all, `run`
@@ -54,8 +59,11 @@ Result<Project> load_project(const std::string& root, ParserProvider& parser, co
 /// deployed.
 Result<Project> load_texts(const Config& config, ParserProvider& parser, const OpenTexts& texts, ParseCache& cache);
 
+/// What is wrong with a broken model: the errors of its file, or W2005 where they are said of another. Never empty.
+Diagnostics errors_of(const Project& project, const Model& broken);
+
 /// Finds one model by path or unique short name.
-/// Errors: W2010 unknown (with the nearest names), W2011 ambiguous (lists the candidates).
+/// Errors: W2010 unknown (with the nearest names), W2011 ambiguous (lists the candidates), those of a broken one.
 Result<const Model*> find_model(const Project& project, std::string_view name);
 
 }  // namespace weir

@@ -45,7 +45,8 @@ Result<ArgumentValues> check_arguments(const Graph& graph, const std::set<std::s
         Diagnostic note{
             .code = Code::W8006, .severity = Severity::Warning, .path = model.source->path, .span = argument.span};
         note.message = fmt::format("argument ${} has no value and no default, so it is NULL", argument.name);
-        note.hint = fmt::format("give it with --arg {}=…", argument.name);
+        note.hint =
+            fmt::format("give it with --arg {0}=…, or write a default: `${0} ({1}) = …`", argument.name, argument.type);
         notes.push_back(std::move(note));
       }
       if (text::same_word(argument.type, "s3object")) {

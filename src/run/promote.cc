@@ -200,14 +200,17 @@ Result<std::optional<state::PromotionRecord>> promote(const Project& project, la
 std::vector<state::ShownModel> shown_after(const Session& session, const env::Environment& environment,
                                            const std::vector<StepReport>& steps, bool is_whole, Diagnostics& notes) {
   std::map<std::string, Status> ended;
-  for (const StepReport& step : steps) ended.emplace(step.model, step.status);
+  std::vector<std::string> failed;
+  for (const StepReport& step : steps) {
+    ended.emplace(step.model, step.status);
+    if (step.is_held_up) failed.push_back(step.model);
+  }
   std::vector<state::ShownModel> before;
   if (environment.shown) before = environment.shown->models;
   std::map<std::string, state::ShownModel> after;
   for (const state::ShownModel& one : before)
     // What the project no longer has is shown no more.
     if (!is_whole || session.owned.contains(one.model)) after.emplace(one.model, one);
-  std::vector<std::string> failed;
   for (const auto& [path, placement] : session.owned) {
     const auto status = ended.find(path);
     const bool has_step = placement.data && !placement.is_reused;

@@ -37,6 +37,8 @@ struct StepReport {
   Status status = Status::Skipped;
   /// Skipped in a way that counts as failure of the run: what was asked for could not be done.
   bool is_blocking = false;
+  /// Left out because of errors in files.
+  bool is_held_up = false;
   std::string reason;
   std::string strategy;
   std::optional<std::int64_t> rows;

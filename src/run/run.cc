@@ -12,6 +12,7 @@
 #include "project/manual_reach.h"
 #include "run/arguments.h"
 #include "run/deferral.h"
+#include "run/held_up.h"
 #include "run/observe.h"
 #include "run/open_run.h"
 #include "run/promote.h"
@@ -80,6 +81,8 @@ std::vector<state::Lease> leases_wanted(const plan::Plan& plan, const std::strin
 struct Claimed {
   Planned planned;
   std::vector<state::Lease> leases;
+  /// Steps that are not in the plan because of errors.
+  std::vector<StepReport> held_up;
 };
 
 class Claimer {
@@ -101,7 +104,7 @@ class Claimer {
   Result<Claimed> claim() {
     Claimed claimed;
     WEIR_TRY(claimed.planned, plan_run(project_, graph_, lakes_, store_, request_));
-    WEIR_CHECK(judge(claimed.planned.plan));
+    WEIR_TRY(claimed.held_up, leave_out_errors(claimed.planned));
     if (request_.approve) WEIR_CHECK(request_.approve(claimed.planned));
     failpoint("before_claim");
     while (true) {
@@ -120,14 +123,26 @@ class Claimer {
   }
 
  private:
-  /// Binding costs nothing where nothing is to be built.
-  Result<void> judge(const plan::Plan& plan) const {
-    std::set<std::string> models = models_built(plan);
+  /// Takes models that do not bind out of the selection, and plans without them. Binding costs nothing where nothing
+  /// is to be built.
+  Result<std::vector<StepReport>> leave_out_errors(Planned& planned) {
+    std::set<std::string> models = models_built(planned.plan);
     // An edited contract is judged by binding, though nothing is to be built.
-    for (const plan::Step& step : plan.steps)
+    for (const plan::Step& step : planned.plan.steps)
       if (step.action == plan::Action::Fresh && step.needs_audit) models.insert(step.model->path);
-    if (models.empty() || !request_.judge) return {};
-    return request_.judge(models);
+    std::vector<StepReport> held_up = request_.held_up;
+    if (models.empty() || !request_.judge) return held_up;
+    WEIR_TRY(const auto errors, request_.judge(models));
+    if (errors.empty()) return held_up;
+    for (StepReport& one : hold_up(graph_, errors, request_.selected)) held_up.push_back(std::move(one));
+    if (request_.selected.empty()) {
+      Diagnostics all;
+      for (const StepReport& one : held_up) all.insert(all.end(), one.errors.begin(), one.errors.end());
+      return fail(std::move(all));
+    }
+    request_.is_whole = false;
+    WEIR_TRY(planned, plan_run(project_, graph_, lakes_, store_, request_));
+    return held_up;
   }
 
   static bool holds(const std::vector<state::Lease>& held, const state::Lease& wanted) {
@@ -151,7 +166,7 @@ class Claimer {
   const Graph& graph_;
   lake::Lakes& lakes_;
   state::Store& store_;
-  const RunRequest& request_;
+  RunRequest request_;  // less what does not bind
   Listener& listener_;
   const std::atomic<bool>& stop_;
   const std::string& run_;
@@ -372,16 +387,20 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   if (!request.options.full_refresh) seeds = seeds_of(planned.placed, models_built(planned.plan));
   WEIR_TRY(seeds, seed_tables(lakes, store, seeds, report.run, report.environment, stop));
   WEIR_TRY(session.targets, observe_targets(lakes, planned.plan));
-  listener.started(planned.plan.steps.size());
+  listener.started(claimed.held_up.size() + planned.plan.steps.size());
+  for (const StepReport& step : claimed.held_up) listener.step_ended(step);
   {
     const state::Heartbeat heartbeat(store, report.run);
     Scheduler scheduler(session);
     WEIR_TRY(report.steps, scheduler.run(std::move(claimed.leases)));
   }
+  const bool is_whole = request.is_whole && claimed.held_up.empty();
+  report.steps.insert(report.steps.begin(), std::make_move_iterator(claimed.held_up.begin()),
+                      std::make_move_iterator(claimed.held_up.end()));
   report.notes = std::move(planned.notes);
   report.status = status_of(report, stop.load());
   if (!stop.load() && (!planned.placed.owned.empty() || planned.environment.shown)) {
-    WEIR_TRY(const auto shown, move_environment(session, planned.environment, request.is_whole, report));
+    WEIR_TRY(const auto shown, move_environment(session, planned.environment, is_whole, report));
     if (shown) report.generation = shown->generation;
     if (shown && request.deploy) WEIR_CHECK(request.deploy(definitions_shown(planned, *shown), report.run));
     WEIR_CHECK(record_reused(store, planned, report.environment));

@@ -42,8 +42,12 @@ struct RunRequest {
   /// Asked before anything is claimed where the environment would show a changed definition, or no longer show a model;
   /// may refuse the run.
   std::function<Result<void>(const Planned& planned)> approve;
-  /// Asked before anything is claimed, with the paths of the models that have something to build; may refuse the run.
-  std::function<Result<void>(const std::set<std::string>&)> judge;
+  /// Selected models that errors of files hold up, as they are reported; none of them is among the selected.
+  std::vector<StepReport> held_up;
+  /// Asked before anything is claimed, with the paths of the models that have something to build: the errors of those
+  /// that cannot be built, by path. They and what needs them are reported and left out; the run is refused where
+  /// nothing is left of what it selected.
+  std::function<Result<std::map<std::string, Diagnostics>>(const std::set<std::string>&)> judge;
 };
 
 /// A plan with what it was made from; planning touches nothing.

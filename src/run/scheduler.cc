@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "io/clock.h"
+#include "run/held_up.h"
 #include "run/record.h"
 
 namespace weir::run {
@@ -54,30 +55,15 @@ Status status_of(plan::Action action) {
   return Status::Skipped;
 }
 
-StepReport first_report(const plan::Step& step) {
-  StepReport report;
-  report.model = step.model->path;
-  if (step.model->target) {
-    // A delivery has no relation of its own.
-    const bool is_delivery = step.model->plane == Plane::Table || step.model->plane == Plane::File;
-    report.materialized = is_delivery ? step.model->target->uri() : step.model->relation.uri();
-    if (step.model->target->kind == AssetKind::Lake) report.lake = step.model->target->place;
-  }
-  report.partition = step.slice;
-  report.strategy = step.model->plane == Plane::Managed || step.model->plane == Plane::Table
-                        ? std::string(name_of(step.model->strategy))
-                        : std::string(name_of(step.model->plane));
-  report.reason = step.reason;
-  return report;
-}
-
 }  // namespace
 
 Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.steps.size()) {
   for (const plan::Step& step : session.plan.steps) {
     Slot& slot = slots_[step.id];
     slot.work.step = &step;
-    slot.work.report = first_report(step);
+    slot.work.report = first_report(*step.model);
+    slot.work.report.partition = step.slice;
+    slot.work.report.reason = step.reason;
     for (const std::size_t producer : step.reads) slots_[producer].readers.push_back(step.id);
     if (is_active(step)) {
       candidates_.insert(step.id);

@@ -371,6 +371,7 @@ class Bench {
 Result<const Model*> model_of(const UnitTest& test, const Project& project) {
   const auto place = [&test](Diagnostics found) {
     for (Diagnostic& one : found) {
+      if (!one.path.empty()) continue;
       one.path = test.source->path;
       one.span = test.model.span;
     }

@@ -94,6 +94,10 @@ const std::map<std::string, Surface>& surfaces() {
       {"lineage", {"lineage", ""}},
       {"impact", {"impact", ""}},
       {"doctor", {"doctor", ""}},
+      {"choose", {"", "part of run and test"}},
+      {"refuse_if_all_blocked", {"", "part of run"}},
+      {"blocked_models", {"", "part of every command that names models"}},
+      {"listing", {"query", ""}},
       {"version", {"version", ""}},
   };
   return all;

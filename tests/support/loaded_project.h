@@ -1,11 +1,10 @@
-// A project from texts, loaded as weir loads it: for tests of what comes after parsing.
+// A project from texts, loaded as weir loads it: for tests of loading and of what comes after it.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -15,17 +14,35 @@
 
 namespace weir {
 
-/// Owns a folder with the files and DuckDB's parser. Threads: one at a time.
-class LoadedProject : public ParserProvider {
+/// DuckDB's parser, opened when it is first asked for. Threads: one at a time.
+class TestParser : public ParserProvider {
  public:
-  LoadedProject() {
+  duck::Outcome<duck::Connection*> connection() override {
+    ++asked;
+    if (!database_) database_ = *duck::Database::open({.threads = 1});
+    if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
+    return connection_.get();
+  }
+  int asked = 0;
+
+ private:
+  std::shared_ptr<duck::Database> database_;
+  std::unique_ptr<duck::Connection> connection_;
+};
+
+/// Owns a folder with the files. Threads: one at a time.
+class LoadedProject {
+ public:
+  static constexpr const char* kConfig =
+      "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}, w: {catalog: lake/w.sqlite, data: lake/w}}\n"
+      "databases: {crm: \"sqlite:crm.sqlite\"}\n";
+
+  explicit LoadedProject(const std::string& config = kConfig) {
     std::string name = (std::filesystem::temp_directory_path() / "weir_loaded_XXXXXX").string();
     root_ = mkdtemp(name.data());
-    put("weir.yaml",
-        "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}, w: {catalog: lake/w.sqlite, data: lake/w}}\n"
-        "databases: {crm: \"sqlite:crm.sqlite\"}\n");
+    put("weir.yaml", config);
   }
-  ~LoadedProject() override { std::filesystem::remove_all(root_); }
+  ~LoadedProject() { std::filesystem::remove_all(root_); }
   LoadedProject(const LoadedProject&) = delete;
   LoadedProject& operator=(const LoadedProject&) = delete;
 
@@ -36,7 +53,7 @@ class LoadedProject : public ParserProvider {
   void model(const std::string& path, const std::string& text) { put("models/" + path + ".sql", text); }
 
   Project load() {
-    auto project = load_project(root_, *this);
+    auto project = load_project(root_, parser_);
     if (project.has_value()) return std::move(*project);
     ADD_FAILURE() << project.error().front().message;
     return {};
@@ -48,16 +65,8 @@ class LoadedProject : public ParserProvider {
     return std::move(*graph);
   }
 
-  duck::Outcome<duck::Connection*> connection() override {
-    if (!database_) database_ = *duck::Database::open({});
-    if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
-    return connection_.get();
-  }
-
- private:
   std::string root_;
-  std::shared_ptr<duck::Database> database_;
-  std::unique_ptr<duck::Connection> connection_;
+  TestParser parser_;
 };
 
 }  // namespace weir

@@ -35,6 +35,13 @@ TEST_F(Binding, TypesFlowFromSourcesThroughModels) {
   EXPECT_EQ(origins("b", "total"), "ducklake://main/main.a.twice window");
 }
 
+TEST_F(Binding, ANameBehindUseLeadsToItsAsset) {
+  model("a", "ATTACH 'ducklake://main' AS dl;\nUSE dl;\nSELECT amount AS revenue FROM orders");
+  bind();
+  EXPECT_EQ(said(), Lines{});
+  EXPECT_EQ(origins("a", "revenue"), "ducklake://main/main.orders.amount copy");
+}
+
 TEST_F(Binding, AnUnknownColumnOfTheQueryIsAnErrorAtItsPlaceWithTheNearestName) {
   model("a", "WITH c AS (SELECT id, note FROM orders)\nSELECT id, nte FROM c");
   bind();
@@ -105,9 +112,11 @@ TEST_F(Binding, SidesOfASetOperationMustMatchAndTheOperationIsMarked) {
 
 TEST_F(Binding, TypesThatCannotBeComparedAreAnErrorAtTheOperator) {
   model("a", "SELECT id FROM orders WHERE note > id");
+  model("b", "SELECT id FROM orders WHERE note BETWEEN id AND id");
   bind();
-  ASSERT_EQ(said().size(), 1U);
+  ASSERT_EQ(said().size(), 2U);
   EXPECT_TRUE(said()[0].starts_with("W2103 models/a.sql:2:34 ")) << said()[0];
+  EXPECT_TRUE(said()[1].starts_with("W2103 models/b.sql:2:34 ")) << said()[1];
 }
 
 TEST_F(Binding, ColumnsInListsHavePlacesThoughTheEngineGivesNone) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,38 +10,18 @@
 #include <vector>
 
 #include "bind/binder.h"
-#include "io/files.h"
+#include "support/loaded_project.h"
 #include "text/line_index.h"
 
 namespace weir::bind {
 
-class TestParser : public ParserProvider {
- public:
-  duck::Outcome<duck::Connection*> connection() override {
-    if (!database_) database_ = *duck::Database::open({.threads = 1});
-    if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
-    return connection_.get();
-  }
-
- private:
-  std::shared_ptr<duck::Database> database_;
-  std::unique_ptr<duck::Connection> connection_;
-};
-
-class BoundProject : public testing::Test {
+class BoundProject : public testing::Test, protected LoadedProject {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "weir_bind_XXXXXX").string();
-    root_ = mkdtemp(name.data());
     put("weir.yaml", "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}}\n" + more_config_);
     binder_ = std::make_unique<Binder>(BinderOptions{.cache_file = cache_file()});
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   std::string cache_file() const { return root_ + "/.weir/cache/bound"; }
-  void put(const std::string& path, const std::string& text) {
-    ASSERT_TRUE(io::write_file(root_ + "/" + path, text).has_value());
-  }
   /// A managed model `name` with this query.
   void model(const std::string& name, const std::string& sql, const std::string& header = {}) {
     put("models/" + name + ".sql", "-- materialize ducklake://main/" + name + header + "\n" + sql);
@@ -56,9 +35,7 @@ class BoundProject : public testing::Test {
   }
 
   const Bound& bind() {
-    auto project = load_project(root_, parser_);
-    EXPECT_TRUE(project.has_value());
-    project_ = std::move(*project);
+    project_ = load();
     auto graph = Graph::link(project_.models);
     EXPECT_TRUE(graph.has_value()) << graph.error().front().message;
     graph_ = std::make_unique<Graph>(std::move(*graph));
@@ -105,9 +82,7 @@ class BoundProject : public testing::Test {
     return all;
   }
 
-  std::string root_;
   std::string more_config_;
-  TestParser parser_;
   Surroundings surroundings_;
   KnownSchemas captured_;
   int captures_asked_ = 0;

@@ -81,11 +81,11 @@ TEST(HeaderLines, MuteTakesAllOrAnAsset) {
   EXPECT_TRUE(model("-- mute all").mute_all);
 }
 
-TEST(HeaderLines, UseTakesOnePathWithASlash) {
+TEST(HeaderLines, UseTakesOnePath) {
   std::vector<std::string> uses;
   for (const Use& use : model("-- use f/money\n-- use f/dates\n-- use f/money\n-- use money\n-- use f/a b").uses)
     uses.push_back(use.path);
-  EXPECT_EQ(uses, (std::vector<std::string>{"f/money", "f/dates"}));
+  EXPECT_EQ(uses, (std::vector<std::string>{"f/money", "f/dates", "money"}));
 }
 
 TEST(HeaderLines, MacrosIsAFlagAlone) {

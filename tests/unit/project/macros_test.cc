@@ -1,7 +1,6 @@
 #include "project/macros.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,41 +8,16 @@
 #include "io/files.h"
 #include "project/project.h"
 #include "project/setup.h"
+#include "support/loaded_project.h"
 #include "text/line_index.h"
 
 namespace weir {
 namespace {
 
-class OwnParser : public ParserProvider {
- public:
-  duck::Outcome<duck::Connection*> connection() override {
-    if (!database_) database_ = *duck::Database::open({});
-    if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
-    return connection_.get();
-  }
-
- private:
-  std::shared_ptr<duck::Database> database_;
-  std::unique_ptr<duck::Connection> connection_;
-};
-
-class Macros : public testing::Test {
+class Macros : public testing::Test, protected LoadedProject {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "weir_macros_XXXXXX").string();
-    root_ = mkdtemp(name.data());
-    put("weir.yaml", "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}}\n");
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void put(const std::string& path, const std::string& text) {
-    ASSERT_TRUE(io::write_file(root_ + "/" + path, text).has_value());
-  }
-  const Project& load() {
-    auto project = load_project(root_, parser_);
-    EXPECT_TRUE(project.has_value());
-    project_ = std::move(*project);
-    return project_;
-  }
+  Macros() : LoadedProject("lakes: {main: {catalog: lake/main.sqlite, data: lake/main}}\n") {}
+  const Project& load() { return project_ = LoadedProject::load(); }
   // "models/a.sql:2:8 W0221 text" of everything that is said.
   std::vector<std::string> said() {
     std::vector<std::string> lines;
@@ -74,8 +48,6 @@ class Macros : public testing::Test {
     return text;
   }
 
-  std::string root_;
-  OwnParser parser_;
   Project project_;
 };
 using Lines = std::vector<std::string>;

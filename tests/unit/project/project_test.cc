@@ -1,49 +1,22 @@
 #include "project/project.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 
 #include "io/files.h"
 #include "project/cache.h"
+#include "support/loaded_project.h"
 
 namespace weir {
 namespace {
 
-class OwnParser : public ParserProvider {
- public:
-  duck::Outcome<duck::Connection*> connection() override {
-    ++asked;
-    if (!database_) database_ = *duck::Database::open({});
-    if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
-    return connection_.get();
-  }
-  int asked = 0;
-
- private:
-  std::shared_ptr<duck::Database> database_;
-  std::unique_ptr<duck::Connection> connection_;
-};
-
-class Loading : public testing::Test {
+class Loading : public testing::Test, protected LoadedProject {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "weir_project_XXXXXX").string();
-    root_ = mkdtemp(name.data());
-    put("weir.yaml",
-        "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}, other: {catalog: lake/o.sqlite, data: lake/o}}\n");
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void put(const std::string& path, const std::string& text) {
-    ASSERT_TRUE(io::write_file(root_ + "/" + path, text).has_value());
-  }
-  Project load() {
-    auto project = load_project(root_, parser_);
-    if (project.has_value()) return std::move(*project);
-    ADD_FAILURE() << project.error().front().message;
-    return {};
-  }
+  Loading()
+      : LoadedProject(
+            "lakes: {main: {catalog: lake/main.sqlite, data: lake/main}, other: {catalog: lake/o.sqlite, data: "
+            "lake/o}}\n") {}
   // "W0203 text" of each error and warning of one model that holds `sql`.
   std::vector<std::string> judged(const std::string& sql) {
     put("models/m.sql", sql);
@@ -51,8 +24,6 @@ class Loading : public testing::Test {
     for (const Diagnostic& one : load().diagnostics) lines.push_back(std::string(name_of(one.code)));
     return lines;
   }
-  std::string root_;
-  OwnParser parser_;
 };
 using Codes = std::vector<std::string>;
 
