@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <regex>
 #include <sstream>
 
 #include "cli/command.h"
@@ -152,6 +153,18 @@ TEST(Reference, PagesAreReachedFromTheIndex) {
     for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/docs/" + folder))
       EXPECT_NE(index.find("(" + std::string(folder) + "/" + entry.path().filename().string() + ")"), std::string::npos)
           << entry.path();
+}
+
+TEST(Defects, EveryTestThatTheirPageNamesIsThere) {
+  const std::string text = read(kRoot + "/docs/decisions/defects.md");
+  const std::regex named("`(([a-z_]+/)+[a-z_.]+)`");
+  std::size_t count = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), named), end; at != end; ++at, ++count) {
+    const std::string name = (*at)[1];
+    const std::string path = name.ends_with(".cc") ? name : "scenarios/" + name + ".scenario";
+    EXPECT_TRUE(std::filesystem::exists(kRoot + "/tests/" + path)) << name;
+  }
+  EXPECT_GT(count, 60U);
 }
 
 int write_parts() {
