@@ -19,6 +19,7 @@
 #include "plan/fingerprint.h"
 #include "plan/plan.h"
 #include "publish/restore.h"
+#include "run/ledger.h"
 #include "run/open_run.h"
 #include "run/recovery.h"
 #include "run/test_tables.h"
@@ -412,21 +413,8 @@ run::StepReport Restore::step_report() const {
 Result<void> Restore::record(state::Store& store, const std::string& run, std::int64_t version) {
   state::Store::Outcome outcome;
   const lake::CommitRecord commit = commit_record(run);
-  for (const lake::CommittedStep& step : commit.steps) {
-    state::SliceRecord slice{.environment = request_.environment, .asset = step.asset, .slice = step.slice};
-    slice.status = "materialized";
-    slice.fingerprint = step.definition;
-    slice.arguments_hash = step.arguments_hash;
-    slice.run = run;
-    slice.model = step.model;
-    slice.snapshot_id = version;
-    slice.rows = step.rows;
-    slice.updated = state::now_text();
-    slice.tests_passed = step.tests_passed;
-    for (const auto& [input, of] : step.inputs) slice.inputs.push_back({input, of});
-    slice.content = step.content;
-    outcome.slices.push_back(std::move(slice));
-  }
+  for (const lake::CommittedStep& step : commit.steps)
+    outcome.slices.push_back(run::slice_of(commit, step, version, state::now_text()));
   const run::StepReport step = step_report();
   outcome.steps.push_back(
       {.run = run,

@@ -4,24 +4,12 @@
 #include <map>
 #include <optional>
 
+#include "run/ledger.h"
+
 namespace weir::ops {
 namespace {
 
 constexpr std::size_t kRecordsAtOnce = 50;
-
-lake::CommittedStep step_of(const state::SliceRecord& record) {
-  lake::CommittedStep step;
-  step.asset = record.asset;
-  step.model = record.model;
-  step.slice = record.slice;
-  step.definition = record.fingerprint;
-  step.arguments_hash = record.arguments_hash;
-  step.rows = record.rows.value_or(0);
-  step.content = record.content;
-  step.tests_passed = record.tests_passed;
-  for (const state::InputRecord& input : record.inputs) step.inputs.emplace(input.asset, input.version);
-  return step;
-}
 
 /// Finds, for slices of one asset, the newest commit record in a span of versions.
 class Records {
@@ -99,7 +87,7 @@ Result<std::vector<RestoredSlice>> restored_slices(duck::Connection& connection,
     const std::int64_t at = *record.snapshot_id;
     const bool holds = at <= version && at >= now.made && foreign_now.value_or(0) <= at;
     if (holds) continue;
-    RestoredSlice slice{.step = step_of(record)};
+    RestoredSlice slice{.step = run::step_of(record)};
     bool is_vouched = at <= version && at >= past.made && foreign_then.value_or(0) <= at;
     if (at > version) {
       WEIR_TRY(const Records::Found* found, records.newest(record.environment, record.slice));

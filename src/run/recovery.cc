@@ -12,6 +12,7 @@
 #include "io/installation.h"
 #include "lake/commit.h"
 #include "lake/strays.h"
+#include "run/ledger.h"
 #include "run/open_run.h"
 #include "state/liveness.h"
 #include "text/lexer.h"
@@ -27,27 +28,6 @@ Result<Ledger> ledger_of(state::Store& store, const std::string& environment) {
   Ledger ledger;
   for (state::SliceRecord& row : rows) ledger.emplace(SliceKey{row.asset, row.slice}, std::move(row));
   return ledger;
-}
-
-state::SliceRecord slice_from(const lake::CommitRecord& commit, const lake::CommittedStep& step,
-                              const lake::VersionRecord& version) {
-  state::SliceRecord slice;
-  slice.environment = commit.environment;
-  slice.asset = step.asset;
-  slice.slice = step.slice;
-  slice.status = "materialized";
-  slice.fingerprint = step.definition;
-  slice.arguments_hash = step.arguments_hash;
-  slice.run = commit.run;
-  slice.model = step.model;
-  slice.snapshot_id = version.version;
-  slice.rows = step.rows;
-  slice.updated = version.time;
-  slice.tests_passed = step.tests_passed;
-  slice.content = step.content;
-  for (const auto& [asset, input] : step.inputs)
-    slice.inputs.push_back({asset, input == lake::kThisCommit ? std::to_string(version.version) : input});
-  return slice;
 }
 
 /// The entry of a physical table of weir's own; nothing for any other.
@@ -125,7 +105,7 @@ Result<std::int64_t> reconcile(const lake::Lake& lake, duck::Connection& connect
           known != ledger.end() && known->second.snapshot_id && *known->second.snapshot_id >= version.version;
       if (auto owned = owned_from(*commit, step, version)) outcome.owned.push_back(std::move(*owned));
       if (is_known) continue;
-      state::SliceRecord slice = slice_from(*commit, step, version);
+      state::SliceRecord slice = slice_of(*commit, step, version.version, version.time);
       ledger[SliceKey{step.asset, step.slice}] = slice;
       outcome.slices.push_back(std::move(slice));
       outcome.steps.push_back(step_from(*commit, step, version));

@@ -10,6 +10,7 @@
 #include "project/validity.h"
 #include "publish/strategy.h"
 #include "run/lake_change.h"
+#include "run/ledger.h"
 
 namespace weir::run {
 namespace {
@@ -92,14 +93,9 @@ class Copying {
     for (const state::SliceRecord& slice : slices) {
       const bool is_in_copy = slice.status == "materialized" && (!from.version || *from.version >= slice.snapshot_id);
       if (!is_in_copy) continue;
-      lake::CommittedStep step{.asset = seed.to.key(), .model = slice.model, .slice = slice.slice};
-      step.definition = slice.fingerprint;
-      step.arguments_hash = slice.arguments_hash;
+      lake::CommittedStep step = step_of(slice);
+      step.asset = seed.to.key();
       step.strategy = "seed";
-      step.rows = slice.rows.value_or(0);
-      step.content = slice.content;
-      step.tests_passed = slice.tests_passed;
-      for (const state::InputRecord& input : slice.inputs) step.inputs.emplace(input.asset, input.version);
       steps.push_back(std::move(step));
     }
     return steps;
@@ -126,21 +122,8 @@ class Copying {
 
   Result<void> record_slices(const lake::CommitRecord& record, std::int64_t version) {
     state::Store::Outcome outcome;
-    for (const lake::CommittedStep& step : record.steps) {
-      state::SliceRecord slice{.environment = environment_, .asset = step.asset, .slice = step.slice};
-      slice.status = "materialized";
-      slice.fingerprint = step.definition;
-      slice.arguments_hash = step.arguments_hash;
-      slice.run = run_;
-      slice.model = step.model;
-      slice.snapshot_id = version;
-      slice.rows = step.rows;
-      slice.updated = state::now_text();
-      slice.tests_passed = step.tests_passed;
-      slice.content = step.content;
-      for (const auto& [asset, input] : step.inputs) slice.inputs.push_back({asset, input});
-      outcome.slices.push_back(std::move(slice));
-    }
+    for (const lake::CommittedStep& step : record.steps)
+      outcome.slices.push_back(slice_of(record, step, version, state::now_text()));
     if (outcome.slices.empty()) return {};
     return store_.record(outcome);
   }
