@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "project/model.h"
 
@@ -12,5 +13,8 @@ namespace weir {
 /// Errors: W5410 an ephemeral model is one query; W5406 a view reads what a reader of the lake could not open; W5411 AT
 /// on an ephemeral model.
 Diagnostics judge_plane(const Model& model, const std::set<std::string>& ephemeral);
+
+/// What views would read through ephemeral models. Requires: all references are resolved. Errors: W5406.
+Diagnostics judge_views(const std::vector<Model>& models);
 
 }  // namespace weir

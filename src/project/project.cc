@@ -535,6 +535,7 @@ class Loader {
         give_up(std::move(model));
     }
     project_.models = std::move(good);
+    add(judge_views(project_.models));
   }
 
   Project& project_;

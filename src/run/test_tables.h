@@ -37,8 +37,9 @@ Result<std::vector<audit::Verdict>> test_relation(const Project& project, const 
                                                   lake::Lakes& lakes, duck::Connection& connection,
                                                   const TestedRelation& tested);
 
-/// Runs the tests of the selected managed models on what is published, records the outcomes, and returns them in the
-/// graph's order. A partitioned model is tested on `partition`, or as a whole table without one.
+/// Runs the tests of the selected models on what is published, or was delivered last into a database, records the
+/// outcomes, and returns them in the graph's order. A partitioned model is tested on `partition`, or as a whole table
+/// without one.
 Result<std::vector<TestedTable>> test_tables(const Project& project, const env::Placed& placed,
                                              const std::set<std::string>& selected, lake::Lakes& lakes,
                                              state::Store& store, const std::optional<std::string>& partition);
