@@ -4,6 +4,7 @@
 #include <set>
 
 #include "calendar/partition.h"
+#include "calendar/schedule.h"
 #include "project/delivery.h"
 #include "project/gate.h"
 #include "text/lexer.h"
@@ -391,12 +392,19 @@ class Rules {
   void schedule() {
     const auto& cron = given_.schedule_cron;
     if (!cron.text.empty()) {
-      std::size_t fields = 0;
-      Piece rest(cron.text, {0, static_cast<std::uint32_t>(cron.text.size())});
-      while (!rest.take_word().empty()) ++fields;
-      if (fields != 5)
-        findings_.error(Code::W0169, cron.span, "`cron` has " + std::to_string(fields) + " fields, not five",
-                        "minute, hour, day, month, weekday: `0 6 * * 1-5`");
+      if (const auto read = calendar::Cron::parse(cron.text); !read) {
+        const Word shown = Piece(model_.source->text, cron.span).unquoted();
+        for (Diagnostic problem : read.error()) {
+          problem.path = findings_.path();
+          // A text that YAML folds or escapes is shown whole.
+          problem.span = shown.text == cron.text
+                             ? Span{shown.span.begin + problem.span.begin, shown.span.begin + problem.span.end}
+                             : cron.span;
+          findings_.all().push_back(std::move(problem));
+        }
+      }
+    } else if (!given_.schedule_tz.text.empty()) {
+      findings_.warn(Code::W0110, given_.schedule_tz.span, "`tz` has no effect with `every`, which counts real time");
     }
     if (!given_.schedule_tz.text.empty()) zone(given_.schedule_tz.text, given_.schedule_tz.span);
   }
