@@ -19,6 +19,10 @@ Exit check_command(const Args& args, Streams& streams);
 Exit plan_command(const Args& args, Streams& streams);
 Exit run_command(const Args& args, Streams& streams);
 Exit status_command(const Args& args, Streams& streams);
+Exit due_command(const Args& args, Streams& streams);
+Exit inputs_command(const Args& args, Streams& streams);
+/// `weir status --freshness`
+Exit show_freshness(const Args& args, Streams& streams);
 Exit ls_command(const Args& args, Streams& streams);
 Exit show_command(const Args& args, Streams& streams);
 Exit graph_command(const Args& args, Streams& streams);

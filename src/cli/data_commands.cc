@@ -170,6 +170,7 @@ Exit history_command(const Args& args, Streams& streams) {
 }
 
 Exit status_command(const Args& args, Streams& streams) {
+  if (args.flag("freshness")) return show_freshness(args, streams);
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const auto statuses =

@@ -40,6 +40,8 @@ ops::RunRequest request_of(const Args& args) {
   request.to = args.list("to");
   request.partition = args.text("partition");
   request.at = args.text("at");
+  request.options.pin = args.flag("pin");
+  request.as_of = args.text("as-of");
   request.arguments = args.list("arg");
   return request;
 }

@@ -75,6 +75,8 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   resolved.reused = request.reused;
   resolved.partition = request.partition;
   resolved.at = request.at;
+  resolved.as_of = request.as_of;
+  if (request.as_of) resolved.options.force = true;
   const bool is_all = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
   // What a file with errors would make is not gone from the project.
   resolved.is_whole = request.models ? request.takes_out_removed : is_all && resolved.held_up.empty();
@@ -140,7 +142,9 @@ Result<void> approve(Workspace& workspace, const run::Planned& planned, const ru
                      bool is_applied) {
   const auto [changed, gone] = moves_of(planned, request, is_applied);
   const std::string& environment = request.options.environment;
-  if (request.options.approved || request.options.force || (changed.empty() && gone.empty())) return {};
+  // What --as-of builds although nothing changed is no consent.
+  const bool is_meant = request.options.approved || (request.options.force && !request.as_of);
+  if (is_meant || (changed.empty() && gone.empty())) return {};
   Diagnostics problems;
   const char* hint = "--force says that this is meant; `weir plan` shows everything that changes";
   for (const std::string& model : gone)

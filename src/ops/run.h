@@ -17,6 +17,8 @@ struct RunRequest {
   std::vector<std::string> to;
   std::optional<std::string> partition;
   std::optional<std::string> at;
+  /// See run::RunRequest.
+  std::optional<std::string> as_of = {};
   /// "name=value" or "model:name=value".
   std::vector<std::string> arguments;
   /// Exactly these models, whatever `select` says.

@@ -12,6 +12,7 @@
 #include "project/validity.h"
 #include "run/inline.h"
 #include "run/step.h"
+#include "text/lexer.h"
 
 namespace weir::run {
 namespace {
@@ -32,8 +33,8 @@ class Renderer {
  public:
   Renderer(Session& session, StepWork& work) : session_(session), work_(work) {}
 
-  /// Requires: images' mutex held shared, the lakes in `versions` pinned by the caller's transaction.
-  Rendered render(const std::map<std::string, std::int64_t>& versions) {
+  /// Requires: images' mutex held shared, the lakes in `versions` pinned by the caller's transaction. Errors: W6031.
+  Result<Rendered> render(const std::map<std::string, std::int64_t>& versions) {
     const Model& model = *work_.step->model;
     const auto where = [&](const Reference& reference) { return relation_of(reference, versions); };
     Rendered rendered;
@@ -44,6 +45,7 @@ class Renderer {
         splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice, work_.step->arguments);
     rendered.largest_stage = largest_stage_;
     if (model.plane == Plane::View) rendered.view_sql = stored_query(model);
+    if (!unread_.empty()) return fail(not_read(model));
     return rendered;
   }
 
@@ -68,6 +70,17 @@ class Renderer {
         .text();
   }
 
+  Diagnostics not_read(const Model& model) const {
+    Diagnostics problems;
+    for (const Reference& reference : unread_)
+      problems.push_back({.code = Code::W6031,
+                          .message = fmt::format("the run {} did not read {} for {}", session_.read_versions.as_of,
+                                                 reference.asset.uri(), model.path),
+                          .path = model.source->path,
+                          .hint = "`weir inputs RUN` lists what a run read; name one that built the model"});
+    return problems;
+  }
+
   /// True for a model whose query stands for its rows here.
   bool is_inlined(const Model* producer, bool has_image) const {
     if (producer == nullptr || producer == work_.step->model) return false;
@@ -82,17 +95,46 @@ class Renderer {
     const lake::Lake& lake = session_.lakes.lake(reference.asset.place);
     const auto version = versions.find(lake.name());
     const std::int64_t pinned = version == versions.end() ? 0 : version->second;
-    std::optional<Images::Found> image;
-    if (!reference.has_at) image = session_.images.find(reference.asset, pinned);
+    if (reference.has_at) {
+      note_input(reference.asset, {}, reference.version.value_or(pinned), pinned);
+      largest_stage_.reset();
+      return duck::Sql("{}", lake.readable(reference.asset.schema, reference.asset.name)).text();
+    }
+    const std::optional<Images::Found> image = session_.images.find(reference.asset, pinned);
     const Model* producer = session_.graph.producer(reference.asset);
-    if (!reference.has_at && is_inlined(producer, image.has_value())) {
+    if (is_inlined(producer, image.has_value())) {
       largest_stage_.reset();
       return inlined(*producer, [&](const Reference& inner) { return relation_of(inner, versions); });
     }
-    note_input(reference.asset, image, pinned);
+    const std::optional<std::int64_t> chosen = image || !lake.exists() ? std::nullopt : chosen_version(reference);
+    note_input(reference.asset, image, chosen.value_or(pinned), chosen.value_or(pinned));
     note_rows(image);
     if (image) return image->relation.text();
-    return duck::Sql("{}", lake.readable(reference.asset.schema, reference.asset.name)).text();
+    const duck::TableName table = lake.readable(reference.asset.schema, reference.asset.name);
+    // A query of its own: an alias behind AT is a syntax error.
+    if (chosen) return duck::Sql("(SELECT * FROM {} AT (VERSION => {}))", table, *chosen).text();
+    return duck::Sql("{}", table).text();
+  }
+
+  /// The version to read a committed table at; nothing: the transaction's.
+  std::optional<std::int64_t> chosen_version(const Reference& reference) {
+    const ReadVersions& versions = session_.read_versions;
+    if (!versions.are_chosen()) return std::nullopt;
+    const std::string key = reference.asset.key();
+    const auto of_lake = versions.lakes.find(text::lower(reference.asset.place));
+    const auto pinned = of_lake == versions.lakes.end() ? std::nullopt : std::optional(of_lake->second);
+    const auto producer = session_.plan.producers.find(key);
+    if (producer != session_.plan.producers.end() &&
+        session_.plan.steps[producer->second].action == plan::Action::Build) {
+      if (session_.plan.steps[producer->second].model->plane == Plane::Manual) return std::nullopt;
+      const auto published = session_.images.published(reference.asset);
+      return published ? published : pinned;
+    }
+    if (versions.as_of.empty()) return pinned;
+    const auto of_table = versions.tables.find({work_.step->model->path, key});
+    if (of_table != versions.tables.end()) return of_table->second;
+    unread_.push_back(reference);
+    return std::nullopt;
   }
 
   void note_rows(const std::optional<Images::Found>& image) {
@@ -100,18 +142,21 @@ class Renderer {
     if (largest_stage_) largest_stage_ = std::max(*largest_stage_, *image->rows);
   }
 
-  void note_input(const Asset& asset, const std::optional<Images::Found>& image, std::int64_t pinned) {
-    if (!seen_.insert(asset.key()).second) return;
+  void note_input(const Asset& asset, const std::optional<Images::Found>& image, std::int64_t version,
+                  std::int64_t known) {
+    if (!seen_.emplace(asset.key(), version).second) return;
     // In the producer's spelling, whatever the reader's.
     const Model* producer = session_.graph.producer(asset);
     const bool is_target = producer != nullptr && producer->target && producer->target->key() == asset.key();
-    work_.report.inputs.push_back({is_target ? *producer->target : asset, pinned, {}});
-    if (image && image->step) work_.staged_inputs.push_back({*image->step, work_.report.inputs.size() - 1});
+    work_.report.inputs.push_back({is_target ? *producer->target : asset, version, {}, known});
+    if (image && image->step)
+      work_.staged_inputs.push_back({*image->step, work_.report.inputs.size() - 1, image->base});
   }
 
   Session& session_;
   StepWork& work_;
-  std::set<std::string> seen_;
+  std::set<std::pair<std::string, std::int64_t>> seen_;
+  std::vector<Reference> unread_;
   std::optional<std::int64_t> largest_stage_ = 0;
 };
 
@@ -124,13 +169,18 @@ Diagnostic engine_failure(const std::string& doing, const duck::Failure& failure
   return lake::explain(Code::W4001, doing, failure);
 }
 
-/// Lakes that the step reads in committed form, or through an image that reads its target.
-std::set<std::string> lakes_to_pin(const Session& session, const Model& model) {
-  std::set<std::string> names;
-  for (const Reference& reference : model.references)
-    if (reference.asset.kind == AssetKind::Lake && (reference.has_at || session.images.needs_pin(reference.asset)))
+/// Lakes that the step reads in committed form, or through an image that reads its target; also in queries that are
+/// put into its own.
+void add_lakes_to_pin(const Session& session, const Model& model, std::set<std::string>& names) {
+  for (const Reference& reference : model.references) {
+    if (reference.asset.kind != AssetKind::Lake) continue;
+    if (reference.has_at || session.images.needs_pin(reference.asset))
       names.insert(session.lakes.lake(reference.asset.place).name());
-  return names;
+    const Model* producer = session.graph.producer(reference.asset);
+    if (producer != nullptr && producer != &model &&
+        (producer->plane == Plane::Ephemeral || producer->plane == Plane::View))
+      add_lakes_to_pin(session, *producer, names);
+  }
 }
 
 /// Pins and renders under one shared lock, see images.h. The transaction must have begun.
@@ -138,7 +188,9 @@ Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connecti
   const Model& model = *work.step->model;
   const std::shared_lock lock(session.images.mutex());
   std::map<std::string, std::int64_t> versions;
-  for (const std::string& name : lakes_to_pin(session, model)) {
+  std::set<std::string> names;
+  add_lakes_to_pin(session, model, names);
+  for (const std::string& name : names) {
     WEIR_TRY(versions[name], session.lakes.lake(name).current_version(connection));
   }
   work.report.inputs.clear();
@@ -351,21 +403,23 @@ Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& cl
 
 namespace {
 
-/// Readers of the run may read the step's after-image from now on.
+/// Readers of the run may read the step's after-image from now on, and no earlier one.
 void show_image(Session& session, const StepWork& work) {
   const Model& model = *work.step->model;
   const bool stands_alone = model.strategy == Strategy::Replace && !model.partitioning;
   // Nothing was computed: its readers take its query.
   if (model.plane == Plane::View && model.tests.empty()) return;
   const std::unique_lock lock(session.images.mutex());
+  session.images.remove_step(work.step->id);
   if (!work.effect->changes && !stands_alone) return;  // the committed table is what it will be
   std::optional<std::int64_t> rows;
   if (stands_alone) rows = work.stage->content.rows;
-  session.images.add(*model.target, {work.step->id, work.effect->table_image, stands_alone, rows});
+  const auto base = stands_alone ? std::nullopt : std::optional(work.effect->target_version);
+  session.images.add(*model.target, {work.step->id, work.effect->table_image, stands_alone, rows, base});
   if (!model.is_history() || model.plane != Plane::Managed) return;
   Asset current = *model.target;
   current.name += "_current";
-  session.images.add(current, {work.step->id, work.effect->slice_image, false});
+  session.images.add(current, {work.step->id, work.effect->slice_image, false, {}, base});
 }
 
 Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
@@ -436,7 +490,9 @@ void build_step(Session& session, StepWork& work, duck::Connection& clean) {
 Result<void> prepare_again(Session& session, StepWork& work, duck::Connection& clean) {
   WEIR_CHECK(observe_target(session, work, clean));
   WEIR_CHECK(prepare_effect(session, work, clean));
-  if (!audits_after(session, *work.step->model)) WEIR_CHECK(audit_effect(session, work, clean));
+  if (audits_after(session, *work.step->model)) return {};
+  WEIR_CHECK(audit_effect(session, work, clean));
+  show_image(session, work);
   return {};
 }
 

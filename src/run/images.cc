@@ -24,7 +24,12 @@ std::optional<Images::Found> Images::find(const Asset& asset, std::int64_t versi
   if (at == images_.end()) return std::nullopt;
   const Image& image = at->second;
   if (!image.stands_alone && image.published && *image.published <= version) return std::nullopt;
-  return Found{image.relation, image.step, image.rows};
+  return Found{image.relation, image.step, image.rows, image.base};
+}
+
+std::optional<std::int64_t> Images::published(const Asset& asset) const {
+  const auto at = images_.find(asset.key());
+  return at == images_.end() ? std::nullopt : at->second.published;
 }
 
 bool Images::needs_pin(const Asset& asset) const {

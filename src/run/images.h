@@ -28,6 +28,8 @@ class Images {
     bool stands_alone = false;
     /// Its rows, where they are known.
     std::optional<std::int64_t> rows = {};
+    /// The version of the target that the relation adds to; nothing for one that stands alone.
+    std::optional<std::int64_t> base = {};
     /// The version of the commit that published it.
     std::optional<std::int64_t> published = {};
   };
@@ -38,6 +40,7 @@ class Images {
     /// The step whose image it is; nothing: the committed table.
     std::optional<std::size_t> step;
     std::optional<std::int64_t> rows = {};
+    std::optional<std::int64_t> base = {};
   };
 
   std::shared_mutex& mutex() { return mutex_; }
@@ -50,6 +53,8 @@ class Images {
   /// The image that a transaction pinned at `version` of the asset's lake has to read; nothing: read the committed
   /// table.
   std::optional<Found> find(const Asset& asset, std::int64_t version) const;
+  /// The version of the commit that published the asset's image, once there is one.
+  std::optional<std::int64_t> published(const Asset& asset) const;
   /// True if the asset's image reads its target, so that the reader must pin the lake's version.
   bool needs_pin(const Asset& asset) const;
 

@@ -145,7 +145,10 @@ Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWor
     for (StepWork* member : attempt.moved) {
       Result<void> again = preparation < kMostPreparations ? prepare_again(session_, *member, reader_)
                                                            : Result<void>(still_moving(*member));
-      if (again.has_value()) continue;
+      if (again.has_value()) {
+        moved_bases_[member->step->id] = member->effect->target_version;
+        continue;
+      }
       take_out(members, *member, std::move(again).error(), all_or_none);
       return Round::Again;
     }
@@ -305,13 +308,21 @@ void Publisher::finish(std::vector<StepWork*>& members, std::optional<std::int64
   for (StepWork* member : members) resolve_inputs(*member);
 }
 
-/// Inputs taken from steps of this run are recorded with the version of those steps' commits.
+/// Inputs taken from steps of this run are recorded with the version of those steps' commits; one whose producer was
+/// prepared again afterwards, on rows that others wrote meanwhile, with the version of before: the reader has not seen
+/// those rows, and the next run must find that out.
 void Publisher::resolve_inputs(StepWork& work) {
   for (StepWork::StagedInput& staged : work.staged_inputs) {
+    const auto moved = moved_bases_.find(staged.step);
     const auto version = versions_.find(staged.step);
-    if (version == versions_.end()) continue;
-    staged.version = version->second;
-    work.report.inputs[staged.input].version = version->second;
+    if (staged.base && moved != moved_bases_.end() && moved->second != *staged.base)
+      staged.version = *staged.base;
+    else if (version != versions_.end())
+      staged.version = version->second;
+    else
+      continue;
+    work.report.inputs[staged.input].version = *staged.version;
+    work.report.inputs[staged.input].known = *staged.version;
   }
 }
 

@@ -57,6 +57,8 @@ class Publisher {
   std::int64_t base_version_ = 0;
   /// Versions of the steps of this run that are published or unchanged.
   std::map<std::size_t, std::int64_t> versions_;
+  /// Steps that were prepared again -> the version that their after-image adds to now.
+  std::map<std::size_t, std::int64_t> moved_bases_;
 };
 
 }  // namespace weir::run

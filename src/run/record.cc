@@ -33,9 +33,21 @@ std::string content_of(const StepWork& work) {
   return work.effect && work.effect->content ? build::to_json(*work.effect->content) : std::string();
 }
 
+/// Of each table, by key, the version after which its changes are news; of several, the oldest.
+std::map<std::string, std::string> known_inputs(const StepWork& work) {
+  std::map<std::string, std::int64_t> known;
+  for (const Input& input : work.report.inputs) {
+    const auto [at, is_new] = known.emplace(input.asset.key(), input.known);
+    if (!is_new) at->second = std::min(at->second, input.known);
+  }
+  std::map<std::string, std::string> texts;
+  for (const auto& [asset, version] : known) texts.emplace(asset, std::to_string(version));
+  return texts;
+}
+
 std::vector<state::InputRecord> inputs_of(const StepWork& work) {
   std::vector<state::InputRecord> inputs = work.file_inputs;
-  for (const Input& input : work.report.inputs) inputs.push_back({input.asset.key(), std::to_string(input.version)});
+  for (const auto& [asset, version] : known_inputs(work)) inputs.push_back({asset, version});
   if (work.passed_tests) inputs.push_back({std::string(plan::kTestsInput), work.step->tests});
   return inputs;
 }
@@ -155,7 +167,7 @@ lake::CommittedStep commit_step(const StepWork& work) {
   step.content = content_of(work);
   step.tests_passed = passed(work.report.tests);
   for (const state::InputRecord& input : work.file_inputs) step.inputs.emplace(input.asset, input.version);
-  for (const Input& input : work.report.inputs) step.inputs.emplace(input.asset.key(), std::to_string(input.version));
+  step.inputs.merge(known_inputs(work));
   if (work.passed_tests) step.inputs.emplace(std::string(plan::kTestsInput), work.step->tests);
   // The version of a producer in the same commit is this commit's own, which is not known before it is made.
   for (const StepWork::StagedInput& staged : work.staged_inputs)

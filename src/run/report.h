@@ -25,6 +25,9 @@ struct Input {
   /// commit.
   std::int64_t version = 0;
   std::string partition;
+  /// Changes of the table after this version are news to the step: the version that it read, save where its own query
+  /// says AT (VERSION => n).
+  std::int64_t known = 0;
 };
 
 struct StepReport {

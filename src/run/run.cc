@@ -16,6 +16,7 @@
 #include "run/observe.h"
 #include "run/open_run.h"
 #include "run/promote.h"
+#include "run/read_versions.h"
 #include "run/record.h"
 #include "run/recovery.h"
 #include "run/scheduler.h"
@@ -296,6 +297,20 @@ Result<void> judge_scripts(const Graph& graph, const std::set<std::string>& sele
   return {};
 }
 
+/// Files have no versions, so what they hold now may not be what the earlier run read.
+void explain_as_of(Planned& planned, const std::string& run) {
+  for (plan::Step& step : planned.plan.steps) {
+    if (step.action != plan::Action::Build) continue;
+    step.reason = fmt::format("reads again what {} read", run);
+    for (const std::string& file : step.model->files.value_or(std::vector<std::string>{}))
+      planned.notes.push_back(
+          {.code = Code::W6032,
+           .severity = Severity::Warning,
+           .message = fmt::format("{} reads {} as it is now: files have no versions", step.model->path, file),
+           .path = step.model->source->path});
+  }
+}
+
 }  // namespace
 
 Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
@@ -335,6 +350,7 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
       place.own.merge(own);
       continue;
     }
+    if (request.as_of) explain_as_of(planned, *request.as_of);
     for (const std::string& view : planned.placed.materialized)
       planned.notes.push_back(
           {.code = Code::W5406,
@@ -386,6 +402,11 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   std::vector<Seed> seeds;
   if (!request.options.full_refresh) seeds = seeds_of(planned.placed, models_built(planned.plan));
   WEIR_TRY(seeds, seed_tables(lakes, store, seeds, report.run, report.environment, stop));
+  if (request.as_of) {
+    WEIR_TRY(session.read_versions, versions_of_run(store, lakes, *request.as_of));
+  } else if (request.options.pin) {
+    WEIR_TRY(session.read_versions, newest_versions(lakes));
+  }
   WEIR_TRY(session.targets, observe_targets(lakes, planned.plan));
   listener.started(claimed.held_up.size() + planned.plan.steps.size());
   for (const StepReport& step : claimed.held_up) listener.step_ended(step);

@@ -34,6 +34,8 @@ struct RunRequest {
   std::map<std::string, std::map<std::string, std::string>> arguments;
   /// Owned models whose changed definition provably leaves their rows as they are: shown as they are, not built.
   std::set<std::string> reused;
+  /// --as-of: steps read the versions that this run read. Everything that is selected is built.
+  std::optional<std::string> as_of;
   /// No selector narrowed the selection: models that are gone from the project are taken out of the environment.
   bool is_whole = false;
   /// Called with the fingerprints of models by path and the run's id: records their definitions. Before anything is

@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "project/project.h"
 #include "run/images.h"
+#include "run/read_versions.h"
 #include "run/report.h"
 #include "run/running.h"
 #include "state/store.h"
@@ -33,6 +34,9 @@ struct RunOptions {
   bool forward_only = false;
   /// Breaking changes are meant.
   bool approved = false;
+  /// All steps read one version of each lake: the newest when the run began. What the run builds itself is read as it
+  /// builds it.
+  bool pin = false;
 };
 
 struct Session {
@@ -53,6 +57,7 @@ struct Session {
   std::atomic<bool>& stop;
   /// Set when the state store did not take what a step did: then the next command must read the lakes' commit records.
   std::atomic<bool> unrecorded{false};
+  ReadVersions read_versions = {};
   Images images;
   Running running{listener.wants_shares()};
   /// Targets of the run's steps as they were when it began; key is Asset::key().

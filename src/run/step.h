@@ -28,7 +28,9 @@ struct StepWork {
   /// Inputs taken from steps of this run: their version is known once those are published.
   struct StagedInput {
     std::size_t step;
-    std::size_t input;                         // index into report.inputs
+    std::size_t input;  // index into report.inputs
+    /// The version that the producer's after-image added to.
+    std::optional<std::int64_t> base = {};
     std::optional<std::int64_t> version = {};  // of the producer's commit, once known
   };
   std::vector<StagedInput> staged_inputs;

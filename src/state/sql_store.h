@@ -21,6 +21,7 @@ class SqlStore final : public Store {
   Result<std::vector<RunRecord>> open_runs() override;
   Result<void> record(const Outcome& outcome) override;
   Result<std::vector<StepRecord>> steps(const std::string& run) override;
+  Result<std::map<std::string, Success>> successes(const std::string& environment, const std::string& until) override;
   Result<std::vector<SliceRecord>> slices(const std::string& environment,
                                           const std::optional<std::string>& asset) override;
   Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) override;

@@ -249,6 +249,25 @@ Result<std::vector<StepRecord>> SqlStore::steps(const std::string& run) {
   return all;
 }
 
+Result<std::map<std::string, Store::Success>> SqlStore::successes(const std::string& environment,
+                                                                  const std::string& until) {
+  std::map<std::string, Success> all;
+  WEIR_TRY(
+      auto written,
+      rows("SELECT model, MAX(updated) FROM slice WHERE environment = :environment AND status = 'materialized' AND "
+           "updated <= :until GROUP BY model",
+           {environment, until}, 2));
+  for (auto& row : written) all[text(row[0])] = {text(row[1]), text(row[1])};
+  WEIR_TRY(
+      auto stepped,
+      rows("SELECT step.model, MAX(run.started), MAX(step.finished) FROM step JOIN run ON run.run = step.run WHERE "
+           "run.environment = :environment AND run.started <= :until AND step.status IN ('materialized', "
+           "'unchanged', 'fresh') GROUP BY step.model",
+           {environment, until}, 3));
+  for (auto& row : stepped) all[text(row[0])] = {text(row[1]), text(row[2])};
+  return all;
+}
+
 Result<std::vector<SliceRecord>> SqlStore::slices(const std::string& environment,
                                                   const std::optional<std::string>& asset) {
   std::string sql =

@@ -128,6 +128,15 @@ class Store {
   virtual Result<void> record(const Outcome& outcome) = 0;
   virtual Result<std::vector<StepRecord>> steps(const std::string& run) = 0;
 
+  /// The last success of a model: a step that ended materialized, unchanged or fresh.
+  struct Success {
+    std::string started;   // of its run
+    std::string finished;  // of the step, the last one of the model
+  };
+  /// By model, of runs of an environment that began up to `until`. What a rebuilt state knows is the ledger alone.
+  virtual Result<std::map<std::string, Success>> successes(const std::string& environment,
+                                                           const std::string& until) = 0;
+
   // Ledger.
   /// All slices of an environment, or of one asset; sorted by asset and slice.
   virtual Result<std::vector<SliceRecord>> slices(const std::string& environment,
