@@ -39,7 +39,7 @@ Result<DueReport> due(Workspace& workspace, const std::optional<std::string>& at
 struct Freshness {
   std::string model;
   std::chrono::seconds window{0};
-  /// When its last successful step ended: with a new result, or seeing that there is none.
+  /// When its last successful step ended: with a new result, or an unchanged one.
   std::optional<calendar::Instant> succeeded;
   std::optional<std::chrono::seconds> age;
   /// green (within the window), amber (older), never.
