@@ -145,7 +145,7 @@ class Walk : public ::testing::Test {
       return;
     }
     expect_done(done);
-    expect_done(create_environment(workspace, {.name = environment, .from = expected_[environment].parent}));
+    expect_done(create_environment(workspace, {.name = environment, .from = expected_[environment].parent}, stop_));
     expected_[environment] = {.parent = expected_[environment].parent};
   }
   void collect() {
@@ -200,8 +200,8 @@ TEST_F(Walk, EachEnvironmentReadsWhatItWasBroughtToAndNothingElse) {
   run("prod");
   {
     Workspace workspace = open("prod");
-    expect_done(create_environment(workspace, {.name = "dev"}));
-    expect_done(create_environment(workspace, {.name = "try", .from = "dev"}));
+    expect_done(create_environment(workspace, {.name = "dev"}, stop_));
+    expect_done(create_environment(workspace, {.name = "try", .from = "dev"}, stop_));
   }
   std::string story;
   for (std::uint32_t step = 0; step < steps; ++step) {
