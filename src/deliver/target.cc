@@ -10,6 +10,9 @@
 namespace weir::deliver {
 namespace {
 
+/// How often tables that are not found are looked for anew.
+constexpr int kLooks = 3;
+
 /// `t."a" IS NOT DISTINCT FROM d.k0 AND …`: NULL is a key like any other.
 duck::Sql key_match(const std::vector<std::string>& key) {
   std::vector<duck::Sql> terms;
@@ -68,8 +71,13 @@ Diagnostic Target::refused(Code code, const std::string& doing, const duck::Fail
 Result<void> Target::run(duck::Connection& connection, const duck::Sql& sql, Code code) const {
   if (failpoint("deliver_statement"))
     return fail(refused(code, "delivering to " + asset_.uri(), {duck::FailureType::Io, "failpoint", {}}));
-  if (auto done = connection.execute(sql); !done)
-    return fail(refused(code, "delivering to " + asset_.uri(), done.error()));
+  auto done = connection.execute(sql);
+  // What this transaction has made is forgotten when another connection, a model that reads the database, looks at it.
+  for (int looks = 0; !done && done.error().type == duck::FailureType::Catalog && looks < kLooks; ++looks) {
+    WEIR_CHECK(settle(connection));
+    done = connection.execute(sql);
+  }
+  if (!done) return fail(refused(code, "delivering to " + asset_.uri(), done.error()));
   return {};
 }
 

@@ -457,8 +457,9 @@ Result<Outlet> Lakes::outlet(const std::string& place) {
 }
 
 std::unique_lock<std::mutex> Lakes::take_turn(const Outlet& outlet) {
-  // SQLite does not wait for another connection of its own process.
-  if (outlet.kind != DatabaseLocation::Kind::Sqlite) return {};
+  // SQLite does not wait for another connection of its own process. Of a PostgreSQL server DuckDB knows the tables once
+  // for all connections, as the one saw them that looked last: another's uncommitted ones, or none of one's own.
+  if (outlet.kind == DatabaseLocation::Kind::DuckDb) return {};
   std::mutex* turns = nullptr;
   {
     const std::lock_guard guard(mutex_);

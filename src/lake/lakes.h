@@ -241,7 +241,7 @@ class Lakes {
   /// Requires: it is among Options::outlets. A DuckDB file is then read through this attachment too, as the engine
   /// opens a file once. Errors: W6502 it cannot be opened or is read-only. Threads: safe.
   Result<Outlet> outlet(const std::string& place);
-  /// Waits until no other delivery of this instance writes there, where the database does not order them itself; the
+  /// Waits until no other delivery of this instance looks or writes there, where that would disturb it; the
   /// turn ends with the returned lock. Threads: safe.
   std::unique_lock<std::mutex> take_turn(const Outlet& outlet);
 

@@ -154,12 +154,12 @@ class Check {
       return true;
     }
     if (test_.reference_column.empty()) {
-      if (auto reference = read_column_reference(to_.text)) {
+      if (auto reference = read_column_reference(to_.text); reference && may_be_table(reference->first)) {
         test_.reference = std::move(reference->first);
         test_.reference_column = std::move(reference->second);
         return true;
       }
-    } else if (auto asset = parse_asset(to_.text); asset && !asset->name.empty()) {
+    } else if (auto asset = parse_asset(to_.text); asset && may_be_table(*asset)) {
       test_.reference = std::move(asset);
       return true;
     }

@@ -171,6 +171,8 @@ class TestLine {
     auto reference = read_column_reference(target.view());
     if (!reference)
       return fail(target.empty() ? arguments_.span() : target.span(), "the other side must be `<asset>.<column>`");
+    if (!may_be_table(reference->first))
+      return fail(target.span(), "the other side must be a table of a lake or of a database");
     test_.columns = {column.name().text};
     test_.reference = std::move(reference->first);
     test_.reference_column = std::move(reference->second);
@@ -341,6 +343,10 @@ std::string default_name(const Test& test) {
 }
 
 std::optional<Test> read_test_line(Piece tail, Findings& findings) { return TestLine(tail, findings).read(); }
+
+bool may_be_table(const Asset& asset) {
+  return (asset.kind == AssetKind::Lake || asset.kind == AssetKind::Datatable) && !asset.name.empty();
+}
 
 std::optional<std::pair<Asset, std::string>> read_column_reference(std::string_view text) {
   const auto dot = text.rfind('.');

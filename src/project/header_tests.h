@@ -49,4 +49,7 @@ std::optional<Test> read_test_line(Piece tail, Findings& findings);
 /// Reads `<asset>.<column>`; the column stands behind the last dot.
 std::optional<std::pair<Asset, std::string>> read_column_reference(std::string_view text);
 
+/// True for a name within a lake or a database: what a test can read. Storage objects and other URIs are no tables.
+bool may_be_table(const Asset& asset);
+
 }  // namespace weir

@@ -82,11 +82,16 @@ Result<void> deliver_table(Session& session, StepWork& work, duck::Connection& c
   const Model& model = *work.step->model;
   WEIR_TRY(const lake::Outlet outlet, session.lakes.outlet(model.target->place));
   const auto target = deliver::Target::of(outlet, model, session.project.config.samples);
-  WEIR_TRY(work.target, target->observe(clean));
+  {
+    // A look at the target makes all connections see its tables as this one does, also one that is just making some.
+    const auto turn = session.lakes.take_turn(outlet);
+    WEIR_TRY(work.target, target->observe(clean));
+  }
   WEIR_CHECK(stage_rows(session, work, target->holder()));
   const bool keeps_ledger = model.strategy == Strategy::Append && model.ledger;
   if (keeps_ledger) {
     WEIR_CHECK(build::add_hashes(clean, *work.stage));
+    const auto turn = session.lakes.take_turn(outlet);
     WEIR_TRY(const bool delivered, was_delivered(session, work, *target, clean));
     if (delivered) return {};
   }
