@@ -125,10 +125,10 @@ bool Place::write_files(const Scenario& scenario, std::string& problem) const {
   if (!files.contains("weir.yaml"))
     files["weir.yaml"] =
         "name: scenario\nlakes:\n  main:\n    catalog: @CATALOG@\n    data: lake/main\nstate: @STATE@\n";
-  // One kind of catalog with all threads, the other with one: where tests run side by side, DuckDB's threads spin.
+  // DuckDB's waiting threads spin: where tests run side by side, that takes more time than all the rest.
   const bool says_threads = files["weir.yaml"].find("threads:") != std::string::npos ||
                             scenario.more_configuration.find("threads:") != std::string::npos;
-  if (shared && !says_threads) files["weir.yaml"] += "threads: 1\n";
+  if (!says_threads) files["weir.yaml"] += "threads: 1\n";
   files["weir.yaml"] += scenario.more_configuration;
   for (const auto& [mark, value] : {std::pair<std::string, std::string>{"@CATALOG@", catalog}, {"@STATE@", state}})
     for (auto at = files["weir.yaml"].find(mark); at != std::string::npos; at = files["weir.yaml"].find(mark))
