@@ -161,9 +161,10 @@ bind::KnownSchemas schemas_of(const std::string& text, std::optional<std::int64_
 
 /// What `weir check` finds before it opens a lake; with `-- sources --`, what it finds when the lakes hold these.
 Diagnostics check(const Case& given, const std::string& root) {
-  static TestParser parser;
+  // Never destroyed: at the end of the process DuckDB's own thread state is gone before statics are.
+  static TestParser* const parser = new TestParser;
   ParseCache cache("");
-  auto project = load_project(root, parser, {}, cache);
+  auto project = load_project(root, *parser, {}, cache);
   if (!project) return project.error();
   Diagnostics all = project->diagnostics;
   if (has_errors(all)) return all;
