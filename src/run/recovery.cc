@@ -291,10 +291,10 @@ Result<void> recover(const Project& project, lake::Lakes& lakes, state::Store& s
       state::forget_run(locks_folder(project), id);
     }
   }
-  // Runs that died after they were closed. One without a row may be a run that begins right now.
+  // Runs that died after they were closed, or before they had a row.
   for (const std::string& id : state::unheld_runs(locks_folder(project))) {
     WEIR_TRY(const std::optional<state::RunRecord> run, store.run(id));
-    if (run && run->status != "running") state::forget_run(locks_folder(project), id);
+    if (!run || run->status != "running") state::forget_run(locks_folder(project), id);
   }
   return {};
 }

@@ -43,6 +43,14 @@ int try_flock(int descriptor, int how) {
   return result;
 }
 
+/// True if the name still leads to what was opened.
+bool is_file(int descriptor, const std::filesystem::path& file) {
+  struct stat opened {};
+  struct stat named {};
+  return fstat(descriptor, &opened) == 0 && stat(file.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
+}
+
 std::optional<std::int64_t> seconds_of(const std::string& text) {
   std::tm parts{};
   if (std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%d", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &parts.tm_hour,
@@ -60,20 +68,24 @@ Result<RunLock> RunLock::take(const std::filesystem::path& folder, const std::st
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return cannot_lock(file, failed.message());
-  const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return cannot_lock(file, std::generic_category().message(errno));
-  // A probe (liveness_of) may hold a shared lock for a moment, so a refusal is final only if it lasts.
-  for (int attempt = 0; try_flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++attempt) {
-    const int error = errno;
-    if (error == EWOULDBLOCK && attempt < 50) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      continue;
+  while (true) {
+    const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0) return cannot_lock(file, std::generic_category().message(errno));
+    // A probe (liveness_of) may hold a shared lock for a moment, so a refusal is final only if it lasts.
+    for (int attempt = 0; try_flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++attempt) {
+      const int error = errno;
+      if (error == EWOULDBLOCK && attempt < 50) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        continue;
+      }
+      close(descriptor);
+      return cannot_lock(file,
+                         error == EWOULDBLOCK ? "another process holds it" : std::generic_category().message(error));
     }
+    if (is_file(descriptor, file)) return RunLock(file, descriptor);
+    // forget_run() took it for a dead run's before it was locked.
     close(descriptor);
-    return cannot_lock(file,
-                       error == EWOULDBLOCK ? "another process holds it" : std::generic_category().message(error));
   }
-  return RunLock(file, descriptor);
 }
 
 RunLock::RunLock(RunLock&& other) noexcept
@@ -113,7 +125,12 @@ bool is_alive(const std::filesystem::path& folder, const std::string& run) {
 }
 
 void forget_run(const std::filesystem::path& folder, const std::string& run) {
-  if (liveness_of(folder, run) == Liveness::Dead) unlink(lock_file(folder, run).c_str());
+  const auto file = lock_file(folder, run);
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  // Removed while locked, so that a run which is about to lock it sees that it is gone.
+  if (try_flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_file(descriptor, file)) unlink(file.c_str());
+  close(descriptor);
 }
 
 std::vector<std::string> unheld_runs(const std::filesystem::path& folder) {

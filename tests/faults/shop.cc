@@ -48,7 +48,10 @@ Shop::Shop(Catalog catalog, const std::string& more) {
   const std::string lake = database_ ? url_of(database_->target()) : "lake/main.sqlite";
   const std::string state = database_ ? url_of(database_->target()) : ".weir/state.sqlite";
   write("weir.yaml",
-        "name: shop\nlakes:\n  main:\n    catalog: " + lake + "\n    data: lake/main\nstate: " + state + "\n" + more);
+        // DuckDB's waiting threads spin: where tests run side by side, that takes more time than all the rest.
+        (more.find("threads:") == std::string::npos ? std::string("threads: 1\n") : std::string()) +
+            "name: shop\nlakes:\n  main:\n    catalog: " + lake + "\n    data: lake/main\nstate: " + state + "\n" +
+            more);
 }
 
 bool Shop::can(Catalog catalog) {

@@ -165,6 +165,20 @@ TEST_F(RunLockTest, SaysAliveWhileHeldAndIsGoneAfter) {
   EXPECT_EQ(liveness_of(folder_, "r1"), Liveness::Unknown);
 }
 
+TEST_F(RunLockTest, IsNeverTakenForADeadRunsWhileItIsTaken) {
+  std::atomic<bool> done = false;
+  std::thread sweeper([&] {
+    while (!done) forget_run(folder_, "r1");
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto lock = RunLock::take(folder_, "r1");
+    ASSERT_TRUE(lock.has_value());
+    EXPECT_EQ(liveness_of(folder_, "r1"), Liveness::Alive);
+  }
+  done = true;
+  sweeper.join();
+}
+
 TEST_F(RunLockTest, KilledProcessIsDeadAtOnce) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
