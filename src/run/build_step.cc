@@ -127,7 +127,7 @@ class Renderer {
     if (producer != session_.plan.producers.end() &&
         session_.plan.steps[producer->second].action == plan::Action::Build) {
       if (session_.plan.steps[producer->second].model->plane == Plane::Manual) return std::nullopt;
-      const auto published = session_.images.published(reference.asset);
+      const auto published = session_.images.published(producer->second);
       return published ? published : pinned;
     }
     if (versions.as_of.empty()) return pinned;

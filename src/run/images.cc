@@ -17,6 +17,7 @@ void Images::remove_step(std::size_t step) {
 void Images::set_published(std::size_t step, std::int64_t version) {
   const auto [first, last] = keys_.equal_range(step);
   for (auto at = first; at != last; ++at) images_.at(at->second).published = version;
+  commits_[step] = version;
 }
 
 std::optional<Images::Found> Images::find(const Asset& asset, std::int64_t version) const {
@@ -27,9 +28,9 @@ std::optional<Images::Found> Images::find(const Asset& asset, std::int64_t versi
   return Found{image.relation, image.step, image.rows, image.base};
 }
 
-std::optional<std::int64_t> Images::published(const Asset& asset) const {
-  const auto at = images_.find(asset.key());
-  return at == images_.end() ? std::nullopt : at->second.published;
+std::optional<std::int64_t> Images::published(std::size_t step) const {
+  const auto at = commits_.find(step);
+  return at == commits_.end() ? std::nullopt : std::optional(at->second);
 }
 
 bool Images::needs_pin(const Asset& asset) const {

@@ -53,8 +53,8 @@ class Images {
   /// The image that a transaction pinned at `version` of the asset's lake has to read; nothing: read the committed
   /// table.
   std::optional<Found> find(const Asset& asset, std::int64_t version) const;
-  /// The version of the commit that published the asset's image, once there is one.
-  std::optional<std::int64_t> published(const Asset& asset) const;
+  /// The version of the commit that published the step, once there is one; also of a step that shows no image.
+  std::optional<std::int64_t> published(std::size_t step) const;
   /// True if the asset's image reads its target, so that the reader must pin the lake's version.
   bool needs_pin(const Asset& asset) const;
 
@@ -63,6 +63,7 @@ class Images {
   std::map<std::string, Image> images_;
   /// The assets that a step has images of: its target, and the view of a history.
   std::multimap<std::size_t, std::string> keys_;
+  std::map<std::size_t, std::int64_t> commits_;
 };
 
 }  // namespace weir::run
