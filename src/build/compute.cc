@@ -19,6 +19,7 @@
 #include "duck/veil.h"
 #include "project/contract.h"
 #include "project/gate.h"
+#include "project/window_rows.h"
 
 namespace weir::build {
 namespace {
@@ -151,10 +152,38 @@ Result<std::vector<duck::Column>> bind_result(Work& work) {
   return std::move(*columns);
 }
 
+/// Of the query's rows those of the slice's windows are taken; those without a time are in none, and counted.
+Result<void> take_windows(Work& work, const std::vector<duck::Column>& result, Diagnostics& notes) {
+  const Model& model = work.request.model;
+  if (!is_windowed(model)) return {};
+  const auto column = std::find_if(result.begin(), result.end(),
+                                   [&](const duck::Column& one) { return same_name(one.name, model.time_column); });
+  if (column == result.end())
+    return fail(work.about(Code::W0162, fmt::format("the query returns no column {}", model.time_column),
+                           "return it, or name another column with time_column"));
+  if (!has_time(column->type))
+    return fail(work.about(Code::W0162,
+                           fmt::format("{} is {}, which places no row in a window", column->name, column->type),
+                           fmt::format("return it as a TIMESTAMP, for example CAST({} AS TIMESTAMP)",
+                                       duck::quote_identifier(column->name))));
+  const duck::Sql time("result.{}", duck::Identifier(column->name));
+  WEIR_TRY(const duck::Sql condition, in_windows(model, work.request.windows, time, column->type));
+  work.where = duck::Sql(" WHERE {}", condition);
+  const duck::Sql head("SELECT system.main.count_star() FROM (");
+  const auto rows = work.connection.query({"{}{}\n) AS result WHERE {} IS NULL", head, work.query, time});
+  if (!rows) return work.failed(rows.error(), work.request.query, head.text().size());
+  if (const std::int64_t count = rows->integer(0, 0); count > 0)
+    notes.push_back(
+        work.warning(Code::W0162, fmt::format("{} NULL in {}: no window holds {}, and nothing of {} is written",
+                                              count == 1 ? "1 row has" : fmt::format("{} rows have", count),
+                                              column->name, count == 1 ? "it" : "them", count == 1 ? "it" : "them")));
+  return {};
+}
+
 Result<void> fill_memory(Work& work, const Layout& layout, Stage& stage) {
   const duck::Sql head("CREATE OR REPLACE TABLE {} AS SELECT {} FROM (", stage.table,
                        select_list(layout, work.request, work.lost_prefix));
-  auto done = work.connection.execute({"{}{}\n) AS result", head, work.query});
+  auto done = work.connection.execute({"{}{}\n) AS result{}", head, work.query, work.where});
   if (!done) return work.failed(done.error(), work.request.query, head.text().size());
   return {};
 }
@@ -269,7 +298,9 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   WEIR_CHECK(fill_memory(work, layout, stage));
   WEIR_CHECK(prove_casts(work, layout, stage));
   // A replace compares content with what was recorded: hashed along with the counts, the table is never read for that.
-  const Sums wanted = work.request.model.strategy == Strategy::Replace ? Sums::Hashes : Sums::Bounds;
+  const Model& model = work.request.model;
+  const bool is_replaced = model.strategy == Strategy::Replace || replaces_part(model);
+  const Sums wanted = is_replaced ? Sums::Hashes : Sums::Bounds;
   auto content = sum_up(work.connection, stage.relation, stage.columns, wanted);
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
@@ -301,12 +332,15 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
             request,
             request.without_rows ? duck::Sql("SELECT * FROM ({}\n) LIMIT 0", query) : query,
             {},
+            {},
             "_weir_lost_",
             {},
             MacroPlaces(longest_of(request))};
   WEIR_CHECK(run_setup(work));
   WEIR_TRY(const std::vector<duck::Column> result, bind_result(work));
   WEIR_CHECK(check_contract(connection, request.model, result));
+  Diagnostics untimed;
+  WEIR_CHECK(take_windows(work, result, untimed));
   WEIR_TRY(Layout layout, lay_out(request, result));
   WEIR_CHECK(note_unnamed(work, result, layout.notes));
   while (std::any_of(result.begin(), result.end(),
@@ -319,7 +353,9 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
   stage.columns = layout.columns;
   stage.partition = request.partition;
   stage.drift = layout.drift;
+  stage.windows = request.windows;
   stage.notes = layout.notes;
+  std::move(untimed.begin(), untimed.end(), std::back_inserter(stage.notes));
   if (auto filled = fill(work, layout, stage); !filled) {
     remove_files(stage.files);
     return fail(std::move(filled).error());

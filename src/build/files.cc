@@ -10,6 +10,7 @@
 #include "build/content.h"
 #include "build/names.h"
 #include "build/types.h"
+#include "project/window_rows.h"
 
 namespace weir::build {
 namespace {
@@ -28,7 +29,8 @@ bool can_be_in_a_file(const Cell& cell) {
 
 bool strategy_takes_files(const Model& model) {
   const bool in_lake = model.plane == Plane::Managed || model.plane == Plane::Virtual;
-  return in_lake && !model.keep_hash && (model.strategy == Strategy::Replace || model.strategy == Strategy::Append);
+  return in_lake && !model.keep_hash &&
+         (model.strategy == Strategy::Replace || model.strategy == Strategy::Append || replaces_part(model));
 }
 
 bool folder_takes_files(const StageRequest& request) {
@@ -55,8 +57,8 @@ std::int64_t estimate_in(const nlohmann::json& node) {
 Result<std::int64_t> expected_rows(Work& work) {
   if (work.request.earlier_rows) return *work.request.earlier_rows;
   if (work.most_rows && *work.most_rows < kRowsWorthFiles) return *work.most_rows;
-  const duck::Sql head("EXPLAIN (FORMAT json) ");
-  auto rows = work.connection.query({"{}{}", head, work.query});
+  const duck::Sql head("EXPLAIN (FORMAT json) SELECT * FROM (");
+  auto rows = work.connection.query({"{}{}\n) AS result{}", head, work.query, work.where});
   if (!rows) return work.failed(rows.error(), work.request.query, head.text().size());
   const auto plan = nlohmann::json::parse(rows->text(0, rows->columns().size() - 1), nullptr, false);
   if (!plan.is_array() || plan.empty()) return 0;
@@ -206,9 +208,9 @@ Result<void> fill_files(Work& work, const Layout& layout, Stage& stage) {
   const std::string prefix = file_prefix(request);
   const duck::Sql head("COPY (SELECT {} FROM (", select_list(layout, request, ""));
   const duck::Sql tail(
-      "\n) AS result) TO {} (FORMAT parquet, FILE_SIZE_BYTES {}, FILENAME_PATTERN {}, OVERWRITE_OR_IGNORE, "
+      "\n) AS result{}) TO {} (FORMAT parquet, FILE_SIZE_BYTES {}, FILENAME_PATTERN {}, OVERWRITE_OR_IGNORE, "
       "RETURN_STATS)",
-      duck::Literal(folder), duck::Literal(kFileSize), duck::Literal(prefix + "{i}"));
+      work.where, duck::Literal(folder), duck::Literal(kFileSize), duck::Literal(prefix + "{i}"));
   auto written = work.connection.query({"{}{}{}", head, work.query, tail});
   if (!written) {
     remove_prefixed(folder, prefix);

@@ -62,6 +62,8 @@ struct StageRequest {
   const Model& model;
   /// "" for the whole table.
   std::string partition;
+  /// Of a model written by windows, those of this slice: of the query's rows only theirs are taken.
+  std::string windows;
   /// Names the stage's table and files: `weir-<run>-<step>`.
   std::string run;
   std::size_t step = 0;
@@ -96,6 +98,7 @@ struct Stage {
   duck::TableName table;
   std::vector<lake::ColumnState> columns;  // without the partition column
   std::string partition;
+  std::string windows;
   Content content;
   /// Parquet files in the target's folder, ready for add_data_files; empty: rows are in memory.
   std::vector<std::string> files;
@@ -109,7 +112,8 @@ struct Stage {
 /// Errors: W4001 the engine refused or failed (placed on the user's line), W4002 out of memory (names the setting),
 /// W4003 refused function in the bound plan, W41xx a type that a lake cannot hold (column, cast to use), W4201 drift
 /// under on_schema_change=fail, W4202 values that do not survive the cast to the target's type (with a sample), W4203
-/// NULL in a NOT NULL column, W4104 duplicate column names, W4105 reserved column.
+/// NULL in a NOT NULL column, W4104 duplicate column names, W4105 reserved column, W0162 no column that
+/// places rows in windows.
 Result<Stage> compute(duck::Connection& connection, const StageRequest& request);
 
 /// Columns in which `relation` holds equal values of several spellings: 0.0 and -0.0, 30 days and 1 month. A file of

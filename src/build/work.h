@@ -17,6 +17,8 @@ struct Work {
   /// The user's query, or a scan of the table that it was computed into.
   duck::Sql query;
   std::optional<duck::TableName> raw;
+  /// ` WHERE …` behind the query as `result`: the rows of the slice's windows.
+  duck::Sql where;
   std::string lost_prefix;
   /// No result has more rows; nothing where that is not known before it is computed.
   std::optional<std::int64_t> most_rows = {};

@@ -18,6 +18,8 @@ Exit init_command(const Args& args, Streams& streams);
 Exit check_command(const Args& args, Streams& streams);
 Exit plan_command(const Args& args, Streams& streams);
 Exit run_command(const Args& args, Streams& streams);
+Exit backfill_command(const Args& args, Streams& streams);
+Exit restate_command(const Args& args, Streams& streams);
 Exit status_command(const Args& args, Streams& streams);
 Exit due_command(const Args& args, Streams& streams);
 Exit inputs_command(const Args& args, Streams& streams);

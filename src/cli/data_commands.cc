@@ -173,9 +173,12 @@ Exit status_command(const Args& args, Streams& streams) {
   if (args.flag("freshness")) return show_freshness(args, streams);
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  const auto statuses =
+  auto statuses =
       ops::status(*workspace, args.text("env", "prod"), args.text("asset"), args.text("from"), args.text("to"));
   if (!statuses) return refuse(statuses.error(), workspace->loaded(), streams);
+  if (args.flag("gaps"))
+    for (ops::AssetStatus& asset : *statuses)
+      std::erase_if(asset.slices, [](const ops::SliceStatus& slice) { return slice.status != "missing"; });
   if (args.flag("json")) {
     nlohmann::json assets = nlohmann::json::array();
     for (const ops::AssetStatus& asset : *statuses) {

@@ -60,15 +60,15 @@ std::string_view word_of(const plan::Step& step) {
   return "build";
 }
 
-Exit show_plan(ops::Workspace& workspace, const Args& args, Streams& streams) {
-  const auto dry = ops::dry_run(workspace, request_of(args));
+Exit show_plan(ops::Workspace& workspace, const ops::RunRequest& request, const Args& args, Streams& streams) {
+  const auto dry = ops::dry_run(workspace, request);
   if (!dry) return refuse(dry.error(), workspace.loaded(), streams);
   print(dry->warnings, workspace.loaded(), streams);
   nlohmann::json order = nlohmann::json::array();
   std::vector<std::vector<std::string>> rows;
   for (const plan::Step& step : dry->planned.plan.steps) {
     nlohmann::json one{{"model", step.model->path}, {"action", word_of(step)}, {"reason", step.reason}};
-    if (!step.slice.empty()) one["partition"] = step.slice;
+    if (!step.slice.empty()) one[step.at.empty() ? "partition" : "window"] = step.slice;
     order.push_back(std::move(one));
     const std::string label =
         step.slice.empty() ? step.model->path : fmt::format("{} [{}]", step.model->path, step.slice);
@@ -126,6 +126,19 @@ std::string summary_of(const run::RunReport& report) {
   return fmt::format("run {} {}: {}", report.run, report.status, text.empty() ? "nothing selected" : text);
 }
 
+/// The windows from --from to --to of one model, and of what reads it.
+ops::RunRequest range_of(const Args& args, bool all) {
+  ops::RunRequest request = request_of(args);
+  request.select = {args.text("model", "") + (args.flag("downstream") ? "+" : "")};
+  const std::string from = args.text("from", "");
+  request.range = plan::WindowRange{.from = from, .to = args.text("to", from), .all = all};
+  request.from.reset();
+  request.to.clear();
+  return request;
+}
+
+Exit run_request(ops::RunRequest request, const Args& args, Streams& streams);
+
 /// What `weir plan -o` wrote, in place of a selector.
 std::optional<std::string> plan_file(const Args& args) {
   const std::vector<std::string> selectors = args.list("selector");
@@ -172,18 +185,32 @@ std::atomic<bool>& stop_requested() {
   return g_stop;
 }
 
-Exit run_command(const Args& args, Streams& streams) {
+Exit run_command(const Args& args, Streams& streams) { return run_request(request_of(args), args, streams); }
+
+Exit backfill_command(const Args& args, Streams& streams) {
+  return run_request(range_of(args, args.flag("all")), args, streams);
+}
+
+Exit restate_command(const Args& args, Streams& streams) { return run_request(range_of(args, true), args, streams); }
+
+namespace {
+
+Exit run_request(ops::RunRequest request, const Args& args, Streams& streams) {
+  if (request.range && (request.range->from.empty() || !args.text("model"))) {
+    streams.err << "error: a model and --from say which windows are meant\nhint: weir restate events/daily --from "
+                   "2026-07-01 --to 2026-07-05\n";
+    return Exit::Misuse;
+  }
   std::atomic<bool>& stop = stop_requested();
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  if (args.flag("dry-run")) return show_plan(*workspace, args, streams);
+  if (args.flag("dry-run")) return show_plan(*workspace, request, args, streams);
   if (args.text("jobs") && std::atoi(args.text("jobs")->c_str()) < 1) {
     streams.err << "error: --jobs takes a number of at least 1\nhint: without it, `jobs:` of weir.yaml counts\n";
     return Exit::Misuse;
   }
   if (!confirmed(args, streams)) return Exit::Misuse;
   Progress progress(streams, args.flag("quiet"), args.flag("events"));
-  ops::RunRequest request = request_of(args);
   auto outcome = ops::run(*workspace, request, progress, stop);
   progress.clear();
   if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), *workspace, streams)) {
@@ -197,6 +224,8 @@ Exit run_command(const Args& args, Streams& streams) {
   }
   return show_report(*outcome, *workspace, args, streams);
 }
+
+}  // namespace
 
 Exit apply_command(const Args& args, Streams& streams) {
   stop_requested();

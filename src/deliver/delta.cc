@@ -4,6 +4,7 @@
 
 #include "deliver/strategies.h"
 #include "project/validity.h"
+#include "project/window_rows.h"
 
 namespace weir::deliver {
 namespace {
@@ -151,9 +152,21 @@ Result<duck::Sql> take_changes(Draft& draft, Delta& delta, const Key& key, const
   return image;
 }
 
+/// Without a key the rows of windows are told apart by all their columns.
+bool is_window_of_rows(const Draft& draft) {
+  return is_windowed(draft.request.model) && draft.request.model.key.empty();
+}
+
+bool is_whole_truth(const Draft& draft) {
+  return draft.request.model.strategy == Strategy::FullMerge || is_window_of_rows(draft);
+}
+
 Result<void> merge_into_nothing(Draft& draft, Delta& delta, const Source& source) {
   publish::Effect& effect = draft.effect;
-  effect.counts = {.inserted = source.rows, .updated = 0, .deleted = {}, .closed = {}, .unchanged = 0};
+  if (is_window_of_rows(draft))
+    effect.counts = {.inserted = source.rows, .updated = {}, .deleted = 0, .closed = {}, .unchanged = {}};
+  else
+    effect.counts = {.inserted = source.rows, .updated = 0, .deleted = {}, .closed = {}, .unchanged = 0};
   effect.rows = source.rows;
   if (source.rows > 0) take_fresh(draft, delta, duck::Sql("{} AS s", source.relation));
   const duck::Sql rows = draft.stage_rows(source.relation);
@@ -162,7 +175,7 @@ Result<void> merge_into_nothing(Draft& draft, Delta& delta, const Source& source
 
 /// Fills counts: what came, what changed, what went.
 Result<void> count_merge(Draft& draft, const Key& key, const Source& source, const Sides& sides,
-                         const duck::TableName& changed, bool is_whole_truth) {
+                         const duck::TableName& changed) {
   publish::Effect& effect = draft.effect;
   const duck::Sql stage_key = key_match(key, publish::value_from_stage, "k");
   WEIR_TRY(const std::int64_t differing, draft.count(duck::Sql("SELECT count(*) FROM {} AS s SEMI JOIN {} AS k ON ({})",
@@ -174,9 +187,14 @@ Result<void> count_merge(Draft& draft, const Key& key, const Source& source, con
   effect.counts.unchanged = source.rows - differing;
   WEIR_TRY(const std::int64_t held,
            draft.count(duck::Sql("SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM {}", sides.held)));
-  WEIR_TRY(const std::int64_t total, draft.count(duck::Sql("SELECT count(*) FROM {} AS t", draft.readable())));
+  WEIR_TRY(const std::int64_t total,
+           draft.count(duck::Sql("SELECT count(*) FROM {} AS t{}", draft.readable(), draft.where_slice())));
   effect.rows = total - held + differing;
-  if (!is_whole_truth) return {};
+  if (is_window_of_rows(draft)) {
+    effect.counts = {.inserted = differing, .updated = {}, .deleted = held, .closed = {}, .unchanged = {}};
+    return {};
+  }
+  if (!is_whole_truth(draft)) return {};
   WEIR_TRY(effect.counts.deleted,
            draft.count(duck::Sql("SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM {} AS k ANTI JOIN {} AS s ON ({})",
                                  sides.held, source.relation, stage_key)));
@@ -184,24 +202,30 @@ Result<void> count_merge(Draft& draft, const Key& key, const Source& source, con
 }
 
 Result<void> merge(Draft& draft, Delta& delta) {
-  const bool is_whole_truth = draft.request.model.strategy == Strategy::FullMerge;
-  WEIR_TRY(const Key key, key_columns(draft, draft.request.model.key));
+  const publish::PrepareRequest& request = draft.request;
+  Key key = returned_columns(draft);
+  const std::int64_t staged = request.stage.content.rows;
+  Source source{request.stage.relation, staged, staged};
+  if (!is_window_of_rows(draft)) {
+    WEIR_TRY(key, key_columns(draft, request.model.key));
+    WEIR_TRY(source, without_duplicates(draft, key, request.model.duplicates));
+  }
   for (const ShapedColumn& column : key) delta.key.push_back(column.state.name);
-  WEIR_TRY(const Source source, without_duplicates(draft, key, draft.request.model.duplicates));
   if (!draft.target.exists) return merge_into_nothing(draft, delta, source);
   const std::vector<ShapedColumn> compared = compared_columns(draft, key);
-  const duck::Sql in_source = is_whole_truth ? duck::Sql()
-                                             : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})",
-                                                         key_list(key, publish::value_from_stage), source.relation,
-                                                         key_match(key, publish::value_from_target, "k"));
+  const duck::Sql in_source =
+      is_whole_truth(draft)
+          ? draft.where_slice()
+          : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, publish::value_from_stage),
+                      source.relation, key_match(key, publish::value_from_target, "k"));
   WEIR_TRY(const duck::TableName old,
            draft.keep("old", duck::Sql("SELECT {} FROM {} AS t{}", compared_list(compared, publish::value_from_target),
                                        draft.readable(), in_source)));
   std::int64_t differing = 0;
   WEIR_TRY(const duck::TableName changed, changed_keys(draft, key, compared, source, old, &differing));
   WEIR_TRY(const Sides sides, take_sides(draft, key, source, old, changed));
-  WEIR_CHECK(count_merge(draft, key, source, sides, changed, is_whole_truth));
-  if (differing == 0) return draft.finish(draft.target_rows(), draft.target_rows());
+  WEIR_CHECK(count_merge(draft, key, source, sides, changed));
+  if (differing == 0) return draft.finish(draft.target_rows(draft.where_slice()), draft.target_rows());
 
   WEIR_TRY(const duck::Sql changed_image, take_changes(draft, delta, key, source, sides));
   std::int64_t gone_rows = 0;
@@ -222,7 +246,8 @@ Result<void> merge(Draft& draft, Delta& delta) {
                        select_list(draft.shape.columns, publish::value_from_target), draft.readable(), sides.held,
                        key_match(key, publish::value_from_target, "h"));
   const duck::Sql table("{} UNION ALL {} UNION ALL {}", rest, changed_image, fresh_image(draft, fresh_source));
-  return draft.finish(table, table);
+  if (!is_window_of_rows(draft)) return draft.finish(table, table);
+  return draft.finish(duck::Sql("SELECT * FROM ({}) AS t{}", table, draft.where_slice()), table);
 }
 
 /// A table that is there already can be a history only if it has the columns of one: they are not made up for its rows.
@@ -268,13 +293,13 @@ Result<Delta> work_out(duck::Connection& clean, const publish::PrepareRequest& r
       break;
     case Strategy::Merge:
     case Strategy::FullMerge:
+    case Strategy::IncrementalByTime:
       WEIR_CHECK(merge(draft, delta));
       break;
     case Strategy::History:
       WEIR_CHECK(keep_history(draft, delta));
       break;
     case Strategy::HashMerge:
-    case Strategy::IncrementalByTime:
       return fail(draft.problem(Code::W6026, "the strategy " + std::string(name_of(request.model.strategy)) +
                                                  " is not there yet for plane `table`"));
   }

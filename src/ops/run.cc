@@ -6,6 +6,7 @@
 #include "ops/check.h"
 #include "ops/deploy.h"
 #include "ops/selection.h"
+#include "project/window_rows.h"
 #include "run/held_up.h"
 
 namespace weir::ops {
@@ -54,6 +55,18 @@ Result<std::vector<run::StepReport>> held_up_steps(Workspace& workspace, const C
   return steps;
 }
 
+Result<std::map<std::string, plan::WindowRange>> ranges_of(const Graph& graph, const std::set<std::string>& selected,
+                                                           const plan::WindowRange& range) {
+  std::map<std::string, plan::WindowRange> ranges;
+  for (const Model& model : graph.models())
+    if (selected.contains(model.path) && is_windowed(model)) ranges.emplace(model.path, range);
+  if (!ranges.empty()) return ranges;
+  return fail(Diagnostic{.code = Code::W0162,
+                         .message = "no model of the selection is written by windows",
+                         .hint = "this is for models with `strategy: incremental_by_time`; partitions are run with "
+                                 "weir run --partition"});
+}
+
 Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request, Diagnostics& warnings) {
   WEIR_TRY(const Project* project, workspace.project());
   for (const Diagnostic& found : project->diagnostics)
@@ -77,6 +90,10 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   resolved.at = request.at;
   resolved.as_of = request.as_of;
   if (request.as_of) resolved.options.force = true;
+  if (request.range) {
+    WEIR_TRY(const Graph* graph, workspace.sound_graph());
+    WEIR_TRY(resolved.ranges, ranges_of(*graph, resolved.selected, *request.range));
+  }
   const bool is_all = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
   // What a file with errors would make is not gone from the project.
   resolved.is_whole = request.models ? request.takes_out_removed : is_all && resolved.held_up.empty();

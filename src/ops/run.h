@@ -19,6 +19,8 @@ struct RunRequest {
   std::optional<std::string> at;
   /// See run::RunRequest.
   std::optional<std::string> as_of = {};
+  /// A backfill of models that are written by windows: these windows, of each of the selection.
+  std::optional<plan::WindowRange> range = {};
   /// "name=value" or "model:name=value".
   std::vector<std::string> arguments;
   /// Exactly these models, whatever `select` says.

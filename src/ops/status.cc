@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <functional>
 #include <set>
 
+#include "io/clock.h"
 #include "ops/data.h"
 #include "plan/fingerprint.h"
+#include "plan/windows.h"
+#include "project/window_rows.h"
 #include "run/observe.h"
 
 namespace weir::ops {
@@ -47,6 +51,91 @@ Result<std::vector<calendar::Slot>> asked_range(const Model& model, const std::o
   return calendar::slots_between(*model.partitioning, first, last);
 }
 
+/// What the windows of a model count as: stretches, each as the slice says that was written last. Without a range, from
+/// the first window that was written on.
+class WindowStatus {
+ public:
+  using Judge = std::function<std::string(const state::SliceRecord&)>;
+
+  WindowStatus(const Model& model, const std::string& fingerprint, const plan::World& world, Judge judge)
+      : model_(model), fingerprint_(fingerprint), world_(world), judge_(std::move(judge)) {}
+
+  Result<std::vector<SliceStatus>> stretches(const std::optional<std::string>& from,
+                                             const std::optional<std::string>& to) {
+    WEIR_TRY(const auto calendar, calendar::WindowCalendar::make(model_.interval, model_.lookback, model_.tz));
+    const calendar::Instant now = io::now();
+    WEIR_TRY(const plan::Coverage coverage, plan::coverage_of(model_, fingerprint_, world_));
+    calendar::Windows missing;
+    if (from || to) {
+      const std::string& first = from ? *from : *to;
+      WEIR_TRY(const calendar::Window asked, calendar.between(first, to ? *to : first));
+      open_.add(asked);
+      missing.add({asked.begin, std::min(asked.end, calendar.complete_at(now))});
+    } else {
+      open_.add({calendar::kEver, calendar::kForEver});
+      WEIR_TRY(missing, plan::gaps_of(model_, coverage, now));
+    }
+    paint_slices();
+    // What is open still was never written.
+    for (const calendar::Window& part : missing.without(missing.without(open_)).parts()) add(part, "missing", {});
+    return merged();
+  }
+
+ private:
+  void paint_slices() {
+    std::vector<const state::SliceRecord*> records;
+    const std::string key = model_.target->key();
+    for (auto at = world_.slices.lower_bound({key, ""}); at != world_.slices.end() && at->first.first == key; ++at)
+      records.push_back(&at->second);
+    std::sort(records.begin(), records.end(), [](const auto* a, const auto* b) { return a->updated > b->updated; });
+    for (const state::SliceRecord* record : records) {
+      const auto windows = calendar::Windows::parse(record->slice);
+      if (!windows) continue;
+      const calendar::Windows rest = open_.without(*windows);
+      for (const calendar::Window& part : open_.without(rest).parts()) add(part, judge_(*record), *record);
+      open_ = rest;
+    }
+  }
+
+  void add(const calendar::Window& part, const std::string& status, const state::SliceRecord& record) {
+    found_.push_back({part, status, record});
+  }
+
+  /// Neighbours of one status are one stretch, with the newer of their records.
+  std::vector<SliceStatus> merged() {
+    std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.part.begin < b.part.begin; });
+    std::vector<SliceStatus> statuses;
+    for (std::size_t i = 0; i < found_.size();) {
+      calendar::Window part = found_[i].part;
+      state::SliceRecord record = found_[i].record;
+      const std::string& status = found_[i].status;
+      for (++i; i < found_.size() && found_[i].part.begin == part.end && found_[i].status == status; ++i) {
+        part.end = found_[i].part.end;
+        if (found_[i].record.updated > record.updated) record = found_[i].record;
+      }
+      calendar::Windows one;
+      one.add(part);
+      // Rows were counted of the whole slice.
+      if (one.name() != record.slice) record.rows.reset();
+      statuses.push_back({one.name(), status, std::move(record)});
+    }
+    return statuses;
+  }
+
+  const Model& model_;
+  const std::string& fingerprint_;
+  const plan::World& world_;
+  Judge judge_;
+  /// What no slice has spoken for yet.
+  calendar::Windows open_;
+  struct Found {
+    calendar::Window part;
+    std::string status;
+    state::SliceRecord record;
+  };
+  std::vector<Found> found_;
+};
+
 }  // namespace
 
 Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment,
@@ -80,6 +169,15 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
     if (!env::is_owned(model) && !placed->forks.may_write(model.target->place)) {
       // The environment has no rows of its own: readers see the parent's.
       one.slices.push_back({"", "deferred", {}});
+      statuses.push_back(std::move(one));
+      continue;
+    }
+    if (is_windowed(model)) {
+      const auto judge = [&](const state::SliceRecord& record) {
+        return judged(record, &model, fingerprints, world, running);
+      };
+      WEIR_TRY(one.slices, WindowStatus(model, fingerprints.at(model.path), world, judge).stretches(from, to));
+      if (one.slices.empty()) one.slices.push_back({"", "missing", {}});
       statuses.push_back(std::move(one));
       continue;
     }

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "io/hash.h"
+#include "plan/windows.h"
 #include "project/delivery.h"
+#include "project/window_rows.h"
 #include "text/lexer.h"
 
 namespace weir::plan {
@@ -62,13 +64,6 @@ std::string changes_key(const Asset& input, const Graph& graph) {
 
 bool is_delivery(const Model& model) { return model.plane == Plane::Table || model.plane == Plane::File; }
 
-std::string not_there_yet(const Model& model) {
-  if (is_delivery(model))
-    return fmt::format("the strategy `{}` of plane `{}` is not there yet", name_of(model.strategy),
-                       name_of(model.plane));
-  return fmt::format("the plane `{}` is not there yet", name_of(model.plane));
-}
-
 /// What is read as a table: not what is put into the query in place of one.
 std::vector<std::string> tables_of(const Model& model, const Graph& graph) {
   std::vector<std::string> tables;
@@ -97,7 +92,7 @@ std::string gate_of(const Model& model, const std::string& environment) {
 bool needs_audit(const Step& step, const World& world) {
   // What was delivered is no longer weir's to judge: its tests stood before the delivery.
   if (is_delivery(*step.model) || step.tests.empty() || !step.model->target) return false;
-  const state::SliceRecord* record = world.slice(step.model->target->key(), step.slice);
+  const state::SliceRecord* record = world.slice(step.model->target->key(), step.basis);
   return record != nullptr && record->status == "materialized" &&
          std::none_of(record->inputs.begin(), record->inputs.end(), [&step](const state::InputRecord& input) {
            return input.asset == kTestsInput && input.version == step.tests;
@@ -134,11 +129,7 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
 
     if (const auto tests = options.tests.find(model.path); tests != options.tests.end()) step.tests = tests->second;
     const auto partition = options.partitions.find(model.path);
-    if (is_delivery(model) && model.strategy == Strategy::IncrementalByTime) {
-      step.action = Action::Skip;
-      step.reason = not_there_yet(model);
-      step.is_blocking = true;
-    } else if (is_delivery(model) && !leaves(model, options.environment)) {
+    if (is_delivery(model) && !leaves(model, options.environment)) {
       step.action = Action::Gated;
       step.reason = gate_of(model, options.environment);
     } else if (partition != options.partitions.end() && !partition->second.skipped.empty()) {
@@ -146,12 +137,20 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
       step.reason = partition->second.skipped;
     } else {
       if (partition != options.partitions.end()) step.slice = partition->second.value;
-      const auto reason = reason_to_build(step, plan, world, options.force || options.full_refresh, {});
+      step.basis = step.slice;
+      if (is_windowed(model)) WEIR_CHECK(choose_windows(step, world, options));
+      // Windows that are all there need no look at the inputs: what changed is for a backfill.
+      const bool is_done = !step.reason.empty();
+      const auto reason = is_done ? std::optional<std::string>()
+                                  : reason_to_build(step, plan, world, options.force || options.full_refresh, {});
       step.action = reason ? Action::Build : Action::Fresh;
       step.needs_audit = needs_audit(step, world);
-      step.reason = reason.value_or(!step.needs_audit     ? "nothing that it depends on has changed"
-                                    : model.tests.empty() ? "only its contract has to be checked"
-                                                          : "only its tests have to run");
+      if (reason)
+        step.reason = *reason;
+      else if (step.needs_audit)
+        step.reason = model.tests.empty() ? "only its contract has to be checked" : "only its tests have to run";
+      else if (!is_done)
+        step.reason = "nothing that it depends on has changed";
     }
     step_of_model.emplace(i, step.id);
     for (const Asset& output : outputs_of(model)) plan.producers.emplace(output.key(), step.id);
@@ -168,7 +167,7 @@ bool is_foreign(const Reference& reference) { return reference.asset.kind == Ass
 
 /// Why one input recorded in the ledger counts as changed, or nothing.
 std::optional<std::string> input_changed(const state::InputRecord& input, const Plan& plan, const World& world) {
-  if (input.asset == kTestsInput) return std::nullopt;  // they change no row
+  if (input.asset == kTestsInput || input.asset == kTimeInput) return std::nullopt;  // they change no row
   if (input.asset.starts_with("file:")) {
     const std::string file = input.asset.substr(5);
     const auto now = world.files.find(file);
@@ -213,6 +212,7 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
                                            const std::map<std::size_t, std::int64_t>& ended) {
   const Model& model = *step.model;
   if (force) return "asked for with --force";
+  if (!step.due.empty()) return step.due;
   if (model.plane == Plane::Manual) return "manual scripts always run";
   // What left once is not sent again unless something changed: nobody could take it back.
   if (model.strategy == Strategy::Append && !is_delivery(model)) return "append always runs";
@@ -224,7 +224,7 @@ std::optional<std::string> reason_to_build(const Step& step, const Plan& plan, c
   if (model.is_volatile && !is_definition_only) return "its query calls a function whose result may change at any time";
   if (!model.files) return "its query reads a file whose name is not constant";
   const std::string key = model.target->key();
-  const state::SliceRecord* record = world.slice(key, step.slice);
+  const state::SliceRecord* record = world.slice(key, step.basis);
   if (record == nullptr) return "first build";
   if (record->status != "materialized")
     return fmt::format("the last run {}", record->status == "failed" ? "failed" : "did not finish");

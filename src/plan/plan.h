@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "calendar/partition.h"
 #include "graph/graph.h"
 #include "project/model.h"
 #include "state/store.h"
@@ -48,6 +49,14 @@ struct PartitionValue {
   std::string skipped;
 };
 
+/// `--from`, `--to` of a backfill: the windows that are asked for.
+struct WindowRange {
+  std::string from;
+  std::string to;
+  /// Those that are there too: `weir restate`, `weir backfill --all`.
+  bool all = false;
+};
+
 struct Options {
   bool force = false;
   bool full_refresh = false;
@@ -55,6 +64,10 @@ struct Options {
   std::map<std::string, std::map<std::string, std::string>> arguments;
   /// Partitioned models of the selection, by path.
   std::map<std::string, PartitionValue> partitions;
+  /// What stands for now: windows that are not over by then are not there yet.
+  calendar::Instant at;
+  /// The windows that the run builds of these models, by path; others build what is due.
+  std::map<std::string, WindowRange> ranges;
   std::string environment = "prod";
   /// What the tests of each model say, by path, see test_fingerprints().
   std::map<std::string, std::string> tests;
@@ -66,8 +79,15 @@ enum class Action { Build, Fresh, Skip, Gated };
 struct Step {
   std::size_t id = 0;
   const Model* model = nullptr;
-  /// "" for the whole table.
+  /// "" for the whole table; of windows their names, see calendar::Windows.
   std::string slice;
+  /// The slice of the ledger whose definition, arguments and inputs say whether anything changed: its own; of windows
+  /// the last one that holds them all.
+  std::string basis;
+  /// Why it must be built whatever the ledger says of its basis; empty: that decides.
+  std::string due;
+  /// Of windows: the time that stands for now, ISO 8601.
+  std::string at;
   Action action = Action::Build;
   /// Skipped in a way that its readers can't do without (its plane is not there yet).
   bool is_blocking = false;
@@ -116,6 +136,8 @@ Proof proof_of(const state::SliceRecord& record, const Asset& target, const Worl
 
 /// Stands among the inputs of a slice whose content passed its model's tests; its version is what they said.
 inline constexpr std::string_view kTestsInput = "tests:";
+/// Stands among the inputs of windows; its version is the time that stood for now when they were computed.
+inline constexpr std::string_view kTimeInput = "time:";
 
 /// Why the step must be built, or nothing if nothing that it depends on can have changed. Inputs produced by steps of
 /// the plan are judged by `ended`: step id -> the version its output has after ending unchanged or fresh; a producer

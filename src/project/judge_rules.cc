@@ -5,6 +5,7 @@
 
 #include "calendar/partition.h"
 #include "calendar/schedule.h"
+#include "calendar/windows.h"
 #include "project/delivery.h"
 #include "project/gate.h"
 #include "text/lexer.h"
@@ -16,17 +17,6 @@ namespace {
 bool is_owned(Plane plane) { return plane == Plane::Virtual || plane == Plane::View || plane == Plane::Ephemeral; }
 
 /// `1d`, `6h`, `1w`, `1mo`: a number above zero and a unit.
-bool is_interval(std::string_view text) {
-  std::size_t digits = 0;
-  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
-  if (digits == 0 || digits > 6 || text.substr(0, digits).find_first_not_of('0') == std::string_view::npos)
-    return false;
-  const auto unit = text.substr(digits);
-  for (const std::string_view known : {"s", "m", "h", "d", "w", "mo", "q", "y"})
-    if (unit == known) return true;
-  return false;
-}
-
 bool is_date(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
   calendar::Partitioning probe;
@@ -295,7 +285,7 @@ class Rules {
           Code::W0162, given_.place("strategy"),
           "strategy " + shown_strategy() + " needs `time_column`: the column that places a row in a window");
     for (const auto& [name, value] : {std::pair{"interval", &model_.interval}, {"lookback", &model_.lookback}})
-      if (!value->empty() && !is_interval(*value))
+      if (!value->empty() && !calendar::parse_length(*value))
         findings_.error(Code::W0162, given_.place(name), "`" + *value + "` is no length of time for `" + name + "`",
                         "write for example `1d`, `6h`, `1w` or `1mo`");
     const auto& backfill = model_.backfill;

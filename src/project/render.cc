@@ -7,6 +7,7 @@
 #include "parse/readers.h"
 #include "project/macros.h"
 #include "project/token_text.h"
+#include "project/window_rows.h"
 #include "text/lexer.h"
 
 namespace weir {
@@ -32,6 +33,8 @@ void add_parameters(const Model& model, const parse::Statement& statement, const
       replacements.push_back({span, argument_text(*declared, values)});
     else if (name == "partition" && model.partitioning)
       replacements.push_back({span, duck::Literal(std::string_view(partition)).rendered()});
+    else if (const auto bound = window_bound(model, name, partition))
+      replacements.push_back({span, timestamp_literal(*bound)});
   }
 }
 

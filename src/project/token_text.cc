@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "duck/sql.h"
+#include "project/window_rows.h"
 #include "text/lexer.h"
 
 namespace weir {
@@ -30,8 +31,8 @@ bool is_any(std::string_view word, std::initializer_list<std::string_view> list)
 class TokenRenderer {
  public:
   TokenRenderer(const Model& model, const Source& source, const std::vector<TextToken>& places,
-                const parse::Statement& statement, const std::string& partition)
-      : model_(model), places_(places), source_(source.text), partition_(partition) {
+                const parse::Statement& statement, const std::string& slice)
+      : model_(model), places_(places), source_(source.text), slice_(slice) {
     tokens_ = text::lex_code(source_.substr(statement.span.begin, statement.span.size()));
     for (Token& token : tokens_)
       token.span = {token.span.begin + statement.span.begin, token.span.end + statement.span.begin};
@@ -40,11 +41,17 @@ class TokenRenderer {
   std::vector<Replacement> run(Span statement) {
     for (const TextToken& token : places_) {
       const bool is_here = token.span.begin >= statement.begin && token.span.end <= statement.end;
-      if (!is_here || token.name != "partition") continue;
+      if (!is_here) continue;
+      const bool is_partition = token.name == "partition";
+      const auto value =
+          is_partition && model_.partitioning ? std::optional(slice_) : window_bound(model_, token.name, slice_);
+      if (!value) continue;
       if (token.form == Model::TokenForm::Text)
-        add(token.span, inside_string(token.span));
-      else
+        add(token.span, inside_string(token.span, *value));
+      else if (is_partition)
         add_literal(token.span);
+      else
+        add(token.span, timestamp_literal(*value));
     }
     return std::move(replacements_);
   }
@@ -58,24 +65,24 @@ class TokenRenderer {
   // As the enclosing string needs it: '…' doubles quotes, E'…' backslashes too. Nothing can be escaped in $tag$…$tag$,
   // and a value may hold the tag, so there the string is closed, the value joined as a literal of its own, and the
   // string opened again.
-  std::string inside_string(Span token) {
+  std::string inside_string(Span token, const std::string& value) {
     for (const Token& one : tokens_) {
       if (token.begin < one.span.begin || token.end > one.span.end) continue;
       const std::string_view spelled = source_.substr(one.span.begin, one.span.size());
       if (spelled.front() == '$') {
         const std::string tag(spelled.substr(0, spelled.find('$', 1) + 1));
-        return fmt::format("{} || {} || {}", tag, duck::quote_text(partition_), tag);
+        return fmt::format("{} || {} || {}", tag, duck::quote_text(value), tag);
       }
-      if (spelled.front() != '\'') return doubled(doubled(partition_, '\\'), '\'');
+      if (spelled.front() != '\'') return doubled(doubled(value, '\\'), '\'');
     }
-    return doubled(partition_, '\'');
+    return doubled(value, '\'');
   }
 
   void add_literal(Span token) {
-    const std::string literal = duck::quote_text(partition_);
+    const std::string literal = duck::quote_text(slice_);
     const auto comparison = comparison_at(token);
     if (!comparison) return add(token, literal);
-    const auto slot = calendar::slot_named(*model_.partitioning, partition_);
+    const auto slot = calendar::slot_named(*model_.partitioning, slice_);
     if (!slot.has_value()) return add(token, literal);
     const duck::Sql column =
         duck::Sql::verbatim(std::string(source_.substr(comparison->column.begin, comparison->column.size())));
@@ -126,7 +133,7 @@ class TokenRenderer {
   const Model& model_;
   const std::vector<TextToken>& places_;
   std::string_view source_;
-  const std::string& partition_;
+  const std::string& slice_;
   std::vector<Token> tokens_;
   std::vector<Replacement> replacements_;
 };
@@ -134,21 +141,21 @@ class TokenRenderer {
 }  // namespace
 
 std::vector<parse::Replacement> token_replacements(const Model& model, const parse::Statement& statement,
-                                                   const std::string& partition) {
-  if (!model.partitioning || model.tokens.empty()) return {};
-  return TokenRenderer(model, *model.source, model.tokens, statement, partition).run(statement.span);
+                                                   const std::string& slice) {
+  if ((!model.partitioning && !is_windowed(model)) || model.tokens.empty()) return {};
+  return TokenRenderer(model, *model.source, model.tokens, statement, slice).run(statement.span);
 }
 
 std::vector<parse::Replacement> token_replacements(const Model& model, const MacroDefinition& macro,
-                                                   const std::string& partition) {
-  if (!model.partitioning || macro.tokens.empty()) return {};
-  return TokenRenderer(model, *macro.source, macro.tokens, macro.statement, partition).run(macro.statement.span);
+                                                   const std::string& slice) {
+  if ((!model.partitioning && !is_windowed(model)) || macro.tokens.empty()) return {};
+  return TokenRenderer(model, *macro.source, macro.tokens, macro.statement, slice).run(macro.statement.span);
 }
 
 std::vector<parse::Replacement> token_replacements(const Model& model, const TestQuery& query,
-                                                   const std::string& partition) {
-  if (!model.partitioning || query.tokens.empty()) return {};
-  return TokenRenderer(model, *query.source, query.tokens, query.statement, partition).run(query.statement.span);
+                                                   const std::string& slice) {
+  if ((!model.partitioning && !is_windowed(model)) || query.tokens.empty()) return {};
+  return TokenRenderer(model, *query.source, query.tokens, query.statement, slice).run(query.statement.span);
 }
 
 }  // namespace weir

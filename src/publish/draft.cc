@@ -53,11 +53,15 @@ duck::TableName Draft::writable() const {
   return request.lake.writable(request.model.target->schema, request.model.target->name);
 }
 
+std::optional<duck::Sql> Draft::slice_condition() const {
+  if (!is_partitioned()) return in_windows_;
+  return duck::Sql("t.{} = {}", duck::Identifier(std::string(lake::kPartitionColumn)),
+                   duck::Literal(request.stage.partition));
+}
+
 duck::Sql Draft::where_slice(const duck::Sql& more) const {
   std::vector<duck::Sql> conditions;
-  if (is_partitioned())
-    conditions.push_back(duck::Sql("t.{} = {}", duck::Identifier(std::string(lake::kPartitionColumn)),
-                                   duck::Literal(request.stage.partition)));
+  if (auto slice = slice_condition()) conditions.push_back(std::move(*slice));
   if (!more.empty()) conditions.push_back(duck::Sql("({})", more));
   if (conditions.empty()) return {};
   return duck::Sql(" WHERE {}", duck::Sql::join(conditions, " AND "));
@@ -150,11 +154,7 @@ duck::Sql Draft::insert(const duck::Sql& rows) const {
 
 duck::Sql Draft::remove(const duck::TableName& gone) const {
   // The partition is named too: it prunes files more cheaply than row numbers do.
-  const duck::Sql slice = is_partitioned()
-                              ? duck::Sql("{} = {} AND ", duck::Identifier(std::string(lake::kPartitionColumn)),
-                                          duck::Literal(request.stage.partition))
-                              : duck::Sql();
-  return duck::Sql("DELETE FROM {} WHERE {}rowid IN (SELECT r FROM {})", writable(), slice, gone);
+  return duck::Sql("DELETE FROM {} AS t{}", writable(), where_slice(duck::Sql("t.rowid IN (SELECT r FROM {})", gone)));
 }
 
 Result<void> Draft::need_row_numbers() const {

@@ -60,11 +60,13 @@ class Draft {
   Effect effect;
 
   bool is_partitioned() const { return request.model.partitioning.has_value(); }
+  /// The rows of the target (alias t) that the write is about: those of the partition, or of the windows that it makes
+  /// exactly the result's; nothing for the whole table.
+  std::optional<duck::Sql> slice_condition() const;
   ValidityColumns validity() const { return validity_columns(request.model.plane); }
   duck::Sql readable() const;
   duck::TableName writable() const;
-  /// ` WHERE t."_wm_partition" = 'P'` for a partition, nothing for the whole table; `more` is a further condition, or
-  /// empty.
+  /// ` WHERE <slice_condition()>`, nothing for the whole table; `more` is a further condition, or empty.
   duck::Sql where_slice(const duck::Sql& more = {}) const;
   /// `SELECT <columns of the shape> FROM <stage> AS s`.
   duck::Sql stage_rows() const;
@@ -92,7 +94,7 @@ class Draft {
   /// True if the target holds the versions of a history (past.cc), whatever the model says now.
   Result<bool> is_kept_as_history();
 
-  /// Works out the shape (schema_change.cc). Errors: W6015, W6016, W6017, W6018, W6019, W6028, W4201.
+  /// Works out the shape (schema_change.cc). Errors: W6015, W6016, W6017, W6018, W6019, W6028, W0162, W4201.
   Result<void> take_shape();
 
   /// `INSERT INTO T (columns) SELECT columns FROM (rows)`.
@@ -120,7 +122,11 @@ class Draft {
   duck::Sql touch() const;
 
  private:
+  Result<void> take_windows();
+
   duck::Connection& clean_;
+  /// Of windows, see slice_condition(); known once the shape is.
+  std::optional<duck::Sql> in_windows_;
 };
 
 // keys.cc

@@ -1,7 +1,8 @@
-// Replace: the slice becomes exactly the query's rows. Unchanged content writes nothing; a small table is kept, a large
-// one made anew.
+// Replace: the slice, whole table, partition or windows, becomes exactly the query's rows. Unchanged content writes
+// nothing; a small table is kept, a large one made anew.
 #include <algorithm>
 
+#include "project/window_rows.h"
 #include "publish/draft.h"
 
 namespace weir::publish {
@@ -62,7 +63,7 @@ Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t he
   const build::Content& fresh = draft.request.stage.content;
   const auto& recorded = draft.request.recorded;
   if (!draft.target.exists || draft.request.always_commit || !draft.shape.alters.empty()) return false;
-  if (!draft.is_partitioned() && !same_columns(draft)) return false;
+  if (!replaces_part(draft.request.model) && !same_columns(draft)) return false;
   if (held_rows != fresh.rows) return false;
   if (recorded && differ(*recorded, fresh)) return false;
   if (fresh.rows == 0) return true;
@@ -116,16 +117,14 @@ void write_table(Draft& draft) {
   if (is_same_table && is_small && !adds_files) effect.keeping = std::move(in_place);
 }
 
-void write_partition(Draft& draft, std::int64_t held_rows) {
+void write_part(Draft& draft, std::int64_t held_rows) {
   Effect& effect = draft.effect;
   if (draft.target.exists)
     effect.statements = draft.shape.alters;
   else
     effect.statements = draft.create();
-  if (held_rows > 0)
-    effect.statements.push_back(duck::Sql("DELETE FROM {} WHERE {} = {}", draft.writable(),
-                                          duck::Identifier(std::string(lake::kPartitionColumn)),
-                                          duck::Literal(draft.request.stage.partition)));
+  if (draft.target.exists && held_rows > 0)
+    effect.statements.push_back(duck::Sql("DELETE FROM {} AS t{}", draft.writable(), draft.where_slice()));
   if (draft.request.stage.content.rows > 0) {
     // Deleted first, added after: a DELETE that empties a file added in its own transaction would remove the file.
     effect.takes_files = draft.can_add_files();
@@ -139,8 +138,9 @@ void write_partition(Draft& draft, std::int64_t held_rows) {
 Result<void> prepare_replace(duck::Connection& clean, Draft& draft) {
   Effect& effect = draft.effect;
   const build::Content& fresh = draft.request.stage.content;
+  const bool is_part = replaces_part(draft.request.model);
   std::int64_t held_rows = draft.request.target.exists ? draft.request.target.rows : 0;
-  if (draft.target.exists && draft.is_partitioned()) {
+  if (draft.target.exists && is_part) {
     WEIR_TRY(held_rows,
              draft.count(duck::Sql("SELECT count(*) FROM {} AS t{}", draft.readable(), draft.where_slice())));
   }
@@ -151,24 +151,21 @@ Result<void> prepare_replace(duck::Connection& clean, Draft& draft) {
   effect.counts.inserted = unchanged ? 0 : fresh.rows;
   effect.counts.deleted = unchanged ? 0 : held_rows;
   if (effect.changes) {
-    if (draft.is_partitioned())
-      write_partition(draft, held_rows);
+    if (is_part)
+      write_part(draft, held_rows);
     else
       write_table(draft);
   }
   // Files of an unchanged slice are not published, so its image is the target's own rows.
   const bool reads_target = unchanged && !draft.request.stage.files.empty();
   const duck::Sql slice = reads_target ? draft.target_rows(draft.where_slice()) : draft.stage_rows();
-  if (!draft.is_partitioned() && !reads_target && draft.shows_stage_as_it_is()) {
+  if (!is_part && !reads_target && draft.shows_stage_as_it_is()) {
     draft.finish_with(draft.request.stage.relation);
     return {};
   }
-  if (!draft.is_partitioned()) return draft.finish(slice, slice);
-  if (!draft.target.exists) return draft.finish(slice, slice);
+  if (!is_part || !draft.target.exists) return draft.finish(slice, slice);
   if (reads_target) return draft.finish(slice, draft.target_rows());
-  const duck::Sql others = draft.target_rows(duck::Sql(" WHERE t.{} IS DISTINCT FROM {}",
-                                                       duck::Identifier(std::string(lake::kPartitionColumn)),
-                                                       duck::Literal(draft.request.stage.partition)));
+  const duck::Sql others = draft.target_rows(duck::Sql(" WHERE ({}) IS NOT TRUE", *draft.slice_condition()));
   return draft.finish(slice, duck::Sql("{} UNION ALL {}", others, slice));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "project/window_rows.h"
 #include "publish/draft.h"
 
 namespace weir::publish {
@@ -249,7 +250,27 @@ Result<void> Draft::take_shape() {
     WEIR_CHECK(keep_target(*this));
     WEIR_CHECK(judge_mode(*this));
   }
+  WEIR_CHECK(take_windows());
   return judge_nulls(*this);
+}
+
+Result<void> Draft::take_windows() {
+  if (!is_windowed(request.model) || !replaces_part(request.model) || !target.exists) return {};
+  const lake::ColumnState* const time = target.column(request.model.time_column);
+  // SQLite keeps times as texts, which say no zone.
+  const bool is_text = request.attached && time != nullptr && time->type == "VARCHAR" &&
+                       (request.model.tz.empty() || request.model.tz == "UTC");
+  if (time == nullptr || (!has_time(time->type) && !is_text))
+    return fail(problem(Code::W0162,
+                        request.model.target->uri() + " has no column " + request.model.time_column +
+                            " that places its rows in windows",
+                        request.attached ? "name another table, or one that is not there yet"
+                                         : "rebuild it with --full-refresh, which computes all of it anew"));
+  const duck::Sql column("t.{}", duck::Identifier(time->name));
+  WEIR_TRY(in_windows_, in_windows(request.model, request.stage.windows,
+                                   is_text ? duck::Sql("TRY_CAST({} AS TIMESTAMP)", column) : column,
+                                   is_text ? std::string("TIMESTAMP") : time->type));
+  return {};
 }
 
 }  // namespace weir::publish

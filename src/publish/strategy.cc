@@ -44,8 +44,8 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
       WEIR_CHECK(prepare_history(draft));
       break;
     case Strategy::IncrementalByTime:
-      return fail(draft.problem(
-          Code::W6026, "the strategy " + std::string(name_of(request.model.strategy)) + " is not written yet"));
+      WEIR_CHECK(request.model.key.empty() ? prepare_replace(clean, draft) : prepare_merge(draft));
+      break;
   }
   return std::move(draft.effect);
 }

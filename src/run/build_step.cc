@@ -10,6 +10,7 @@
 #include "io/file_identity.h"
 #include "project/setup.h"
 #include "project/validity.h"
+#include "project/window_rows.h"
 #include "run/inline.h"
 #include "run/step.h"
 #include "text/lexer.h"
@@ -252,7 +253,8 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Hold
   const state::SliceRecord* earlier = session.world.slice(model.target->key(), work.step->slice);
   build::StageRequest request{
       .model = model,
-      .partition = work.step->slice,
+      .partition = model.partitioning ? work.step->slice : std::string(),
+      .windows = is_windowed(model) ? work.step->slice : std::string(),
       .run = session.run,
       .step = work.step->id,
       .setup = std::move(rendered.setup),
@@ -496,6 +498,20 @@ Result<void> prepare_again(Session& session, StepWork& work, duck::Connection& c
   return {};
 }
 
+namespace {
+
+/// The rows of the step's windows in the committed table.
+std::optional<duck::Sql> rows_of_windows(const StepWork& work, const duck::TableName& table) {
+  const Model& model = *work.step->model;
+  const lake::ColumnState* const time = work.target.column(model.time_column);
+  if (time == nullptr || !has_time(time->type)) return std::nullopt;
+  const auto condition = in_windows(model, work.step->slice, duck::Sql("{}", duck::Identifier(time->name)), time->type);
+  if (!condition) return std::nullopt;
+  return duck::Sql("(SELECT * FROM {} WHERE {})", table, *condition);
+}
+
+}  // namespace
+
 void audit_published(Session& session, StepWork& work, duck::Connection& clean) {
   const Model& model = *work.step->model;
   const duck::TableName table = session.lake_of(model).readable(model.target->schema, model.target->name);
@@ -505,6 +521,8 @@ void audit_published(Session& session, StepWork& work, duck::Connection& clean) 
                       duck::Literal(work.step->slice));
   if (model.is_history())
     slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
+  if (is_windowed(model) && replaces_part(model))
+    if (auto rows = rows_of_windows(work, table)) slice = std::move(*rows);
   if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), true); !done)
     fail_step(session, work, std::move(done).error());
 }

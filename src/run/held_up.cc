@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "project/window_rows.h"
+
 namespace weir::run {
 
 StepReport first_report(const Model& model) {
   StepReport report;
   report.model = model.path;
+  report.is_windowed = is_windowed(model);
   if (model.target) {
     // A delivery has no relation of its own.
     const bool is_delivery = model.plane == Plane::Table || model.plane == Plane::File;

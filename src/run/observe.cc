@@ -23,8 +23,7 @@ std::map<std::string, std::int64_t> oldest_versions(const plan::World& world) {
   };
   for (const auto& [slice, record] : world.slices) {
     for (const state::InputRecord& input : record.inputs)
-      if (!input.asset.starts_with("file:") && input.asset != plan::kTestsInput)
-        note(input.asset, std::stoll(input.version));
+      if (input.asset.starts_with("ducklake://")) note(input.asset, std::stoll(input.version));
     if (record.snapshot_id) note(record.asset, *record.snapshot_id);
   }
   return oldest;

@@ -49,6 +49,7 @@ std::vector<state::InputRecord> inputs_of(const StepWork& work) {
   std::vector<state::InputRecord> inputs = work.file_inputs;
   for (const auto& [asset, version] : known_inputs(work)) inputs.push_back({asset, version});
   if (work.passed_tests) inputs.push_back({std::string(plan::kTestsInput), work.step->tests});
+  if (!work.step->at.empty()) inputs.push_back({std::string(plan::kTimeInput), work.step->at});
   return inputs;
 }
 
@@ -80,7 +81,7 @@ state::SliceRecord slice_of(const Session& session, const StepWork& work) {
 
 /// The slice of a table that was only audited: its content is what it was.
 state::SliceRecord audited_slice(const Session& session, const StepWork& work) {
-  state::SliceRecord slice = *session.world.slice(work.step->model->target->key(), work.step->slice);
+  state::SliceRecord slice = *session.world.slice(work.step->model->target->key(), work.step->basis);
   std::erase_if(slice.inputs, [](const state::InputRecord& input) { return input.asset == plan::kTestsInput; });
   slice.inputs.push_back({std::string(plan::kTestsInput), work.step->tests});
   slice.tests_passed = passed(work.report.tests);
@@ -166,9 +167,7 @@ lake::CommittedStep commit_step(const StepWork& work) {
   step.counts = counts_of(work.report.counts);
   step.content = content_of(work);
   step.tests_passed = passed(work.report.tests);
-  for (const state::InputRecord& input : work.file_inputs) step.inputs.emplace(input.asset, input.version);
-  step.inputs.merge(known_inputs(work));
-  if (work.passed_tests) step.inputs.emplace(std::string(plan::kTestsInput), work.step->tests);
+  for (const state::InputRecord& input : inputs_of(work)) step.inputs.emplace(input.asset, input.version);
   // The version of a producer in the same commit is this commit's own, which is not known before it is made.
   for (const StepWork::StagedInput& staged : work.staged_inputs)
     if (!staged.version) step.inputs[work.report.inputs[staged.input].asset.key()] = lake::kThisCommit;

@@ -65,7 +65,8 @@ state::StepRecord step_from(const lake::CommitRecord& commit, const lake::Commit
   nlohmann::json result{{"model", step.model},       {"materialized", step.asset}, {"status", "materialized"},
                         {"strategy", step.strategy}, {"rows", step.rows},          {"snapshot_id", version.version},
                         {"recovered", true}};
-  if (!step.slice.empty()) result["partition"] = step.slice;
+  if (!step.slice.empty())
+    result[step.inputs.contains(std::string(plan::kTimeInput)) ? "window" : "partition"] = step.slice;
   for (const auto& [name, count] : step.counts) result[name] = count;
   state::StepRecord row;
   row.run = commit.run;

@@ -36,7 +36,9 @@ struct StepReport {
   std::string materialized;
   /// Name of the lake that it lies in; empty for what lies in none.
   std::string lake;
+  /// The slice: a partition, or windows.
   std::string partition;
+  bool is_windowed = false;
   Status status = Status::Skipped;
   /// Skipped in a way that counts as failure of the run: what was asked for could not be done.
   bool is_blocking = false;

@@ -109,7 +109,7 @@ json to_json(const audit::Verdict& verdict) {
 
 json to_json(const StepReport& step) {
   json object{{"model", step.model}, {"materialized", step.materialized}};
-  if (!step.partition.empty()) object["partition"] = step.partition;
+  if (!step.partition.empty()) object[step.is_windowed ? "window" : "partition"] = step.partition;
   object["status"] = name_of(step.status);
   if (step.status != Status::Materialized && step.status != Status::Unchanged && !step.reason.empty())
     object["reason"] = step.reason;

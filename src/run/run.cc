@@ -27,11 +27,9 @@ namespace weir::run {
 namespace {
 
 /// The partition of every partitioned model of the selection.
-Result<std::map<std::string, plan::PartitionValue>> partitions_of(const Graph& graph, const RunRequest& request) {
-  calendar::PartitionRequest wanted{.value = request.partition, .now = io::now()};
-  if (request.at) {
-    WEIR_TRY(wanted.at, calendar::parse_instant(*request.at));
-  }
+Result<std::map<std::string, plan::PartitionValue>> partitions_of(const Graph& graph, const RunRequest& request,
+                                                                  calendar::Instant at) {
+  const calendar::PartitionRequest wanted{.value = request.partition, .now = at};
   std::map<std::string, plan::PartitionValue> partitions;
   Diagnostics problems;
   for (const Model& model : graph.models()) {
@@ -215,10 +213,13 @@ Result<void> record_reused(state::Store& store, const Planned& planned, const st
   state::Store::Outcome outcome;
   for (const auto& [path, placement] : planned.placed.owned) {
     if (!placement.is_reused) continue;
-    const state::SliceRecord* slice = planned.world.slice(placement.data->key(), "");
-    if (slice == nullptr || slice->environment != environment) continue;
-    outcome.slices.push_back(*slice);
-    outcome.slices.back().fingerprint = placement.fingerprint;
+    const std::string key = placement.data->key();
+    const auto& known = planned.world.slices;
+    for (auto at = known.lower_bound({key, ""}); at != known.end() && at->first.first == key; ++at) {
+      if (at->second.environment != environment) continue;
+      outcome.slices.push_back(at->second);
+      outcome.slices.back().fingerprint = placement.fingerprint;
+    }
   }
   if (outcome.slices.empty()) return {};
   return store.record(outcome);
@@ -322,7 +323,12 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   options.environment = request.options.environment;
   WEIR_TRY(options.arguments,
            check_arguments(graph, request.selected, project.config, lakes, request.arguments, planned.notes));
-  WEIR_TRY(options.partitions, partitions_of(graph, request));
+  options.at = io::now();
+  if (request.at) {
+    WEIR_TRY(options.at, calendar::parse_instant(*request.at));
+  }
+  WEIR_TRY(options.partitions, partitions_of(graph, request, options.at));
+  options.ranges = request.ranges;
   options.tests = plan::test_fingerprints(graph, project.custom_tests);
   WEIR_TRY(const env::Forks forks, env::Forks::look(project.config, lakes, request.options.environment));
   planned.fingerprints = plan::fingerprints(graph, env::own_data(graph, request.selected, forks));

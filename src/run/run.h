@@ -28,6 +28,8 @@ struct RunRequest {
   std::set<std::string> selected;
   /// --partition: for every partitioned model of the selection.
   std::optional<std::string> partition;
+  /// The windows to build of models that are written by windows, by path: a backfill.
+  std::map<std::string, plan::WindowRange> ranges;
   /// --at: the instant that stands for now, ISO 8601.
   std::optional<std::string> at;
   /// "" or a model path -> argument -> value.

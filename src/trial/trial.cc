@@ -207,18 +207,7 @@ class Bench {
                     "window: {start: 2026-07-05, end: 2026-07-06}");
     const std::string start = cast_value(*test_.window_start, "TIMESTAMP", Code::W2412);
     const std::string end = cast_value(*test_.window_end, "TIMESTAMP", Code::W2412);
-    const auto value_of = [&](std::string_view name) { return name == "window_start" ? start : end; };
-    const auto literal = [](const std::string& value) {
-      return Sql("CAST({} AS TIMESTAMP)", duck::Literal(std::string_view(value))).text();
-    };
-    for (const TextToken& token : model_->tokens)
-      if (token.name != "partition")
-        places_.patches[""].push_back(
-            {token.span, token.form == TokenForm::Text ? value_of(token.name) : literal(value_of(token.name))});
-    for (const parse::Statement& statement : model_->script.statements)
-      for (const auto& [name, span] : statement.parameters)
-        if (name == "window_start" || name == "window_end")
-          places_.patches[""].push_back({span, literal(value_of(name))});
+    places_.partition = start + "/" + end;
   }
 
   /// The value as DuckDB writes it in this type; the text itself, and a problem, if it is none.

@@ -30,6 +30,30 @@ TEST_P(Strategies, FullReplacesTheRowsAndWritesNothingForTheSameOnes) {
   EXPECT_EQ(held(), "");
 }
 
+TEST_P(Strategies, WindowsBecomeTheResultsRowsAndOthersStay) {
+  model.strategy = Strategy::IncrementalByTime;
+  model.key.clear();
+  model.time_column = "day";
+  model.interval = "1d";
+  // SQLite keeps dates as texts.
+  const bool is_text = GetParam() == DatabaseLocation::Kind::Sqlite;
+  ask(std::string("CREATE OR REPLACE TEMP MACRO day_of(d) AS CAST(d AS ") + (is_text ? "VARCHAR" : "DATE") + ")");
+  windows = "all";
+  ASSERT_TRUE(deliver("SELECT day_of(DATE '2026-07-01' + i::INTEGER) AS day, 'a' AS v FROM range(3) r(i)"));
+  windows = "2026-07-02/2026-07-03";
+  const auto effect = deliver("SELECT day_of('2026-07-02') AS day, v FROM (VALUES ('a'), ('a'), ('b')) t(v)");
+  ASSERT_TRUE(effect) << message();
+  EXPECT_EQ(effect->counts.deleted, 1);
+  EXPECT_EQ(effect->counts.inserted, 3);
+  EXPECT_EQ(held(), "2026-07-01|a 2026-07-02|a 2026-07-02|a 2026-07-02|b 2026-07-03|a");
+  EXPECT_FALSE(deliver("SELECT day_of('2026-07-02') AS day, v FROM (VALUES ('b'), ('a'), ('a')) t(v)")->changes);
+  ASSERT_TRUE(deliver("SELECT day_of('2026-07-02') AS day, 'a' AS v WHERE false"));
+  EXPECT_EQ(held(), "2026-07-01|a 2026-07-03|a");
+  model.strategy = Strategy::HashMerge;
+  EXPECT_FALSE(deliver("SELECT day_of('2026-07-02') AS day, 'a' AS v"));
+  EXPECT_EQ(code(), Code::W6026);
+}
+
 TEST_P(Strategies, AppendAddsAndNotesEachDelivery) {
   model.strategy = Strategy::Append;
   ASSERT_TRUE(deliver("SELECT 1::BIGINT AS id"));

@@ -210,11 +210,5 @@ TEST_F(Replace, AWriteThatFailsIsSaidAndLeavesTheTable) {
   EXPECT_EQ(written.error().front().code, Code::W6020);
 }
 
-TEST_F(Replace, WindowsAreNotWrittenByReplacing) {
-  model.strategy = Strategy::IncrementalByTime;
-  EXPECT_FALSE(publish("SELECT 1 AS id"));
-  EXPECT_TRUE(failed_with(Code::W6026));
-}
-
 }  // namespace
 }  // namespace weir::publish
