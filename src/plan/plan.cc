@@ -143,7 +143,7 @@ Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected
       const bool is_done = !step.reason.empty();
       const auto reason = is_done ? std::optional<std::string>()
                                   : reason_to_build(step, plan, world, options.force || options.full_refresh, {});
-      step.action = reason ? Action::Build : Action::Fresh;
+      if (!is_done) step.action = reason ? Action::Build : Action::Fresh;
       step.needs_audit = needs_audit(step, world);
       if (reason)
         step.reason = *reason;

@@ -93,8 +93,8 @@ Result<void> choose_windows(Step& step, const World& world, const Options& optio
       step.due = missing.name() + " is not there yet";
   }
   if (wanted.empty()) {
-    step.action = Action::Fresh;
     const bool is_first = coverage.records.empty();
+    step.action = is_first ? Action::Skip : Action::Fresh;
     step.slice = step.basis = is_first ? std::string() : coverage.records.front()->slice;
     step.reason =
         is_first ? "no window of it is over yet" : "every window is there until " + calendar::timestamp_text(complete);

@@ -70,7 +70,7 @@ TEST_F(Windowed, AFirstBuildTakesWhatBackfillSays) {
   EXPECT_EQ(built("2026-07-05T12:00Z"), "2026-06-30/2026-07-05");
   model(", backfill: 2027-01-01");
   const Step step = planned("2026-07-05T12:00Z");
-  EXPECT_EQ(step.action, Action::Fresh);
+  EXPECT_EQ(step.action, Action::Skip);
   EXPECT_EQ(step.reason, "no window of it is over yet");
 }
 
