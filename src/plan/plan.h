@@ -89,8 +89,6 @@ struct Step {
   /// Of windows: the time that stands for now, ISO 8601.
   std::string at;
   Action action = Action::Build;
-  /// Skipped in a way that its readers can't do without (its plane is not there yet).
-  bool is_blocking = false;
   /// In words, always.
   std::string reason;
   /// The slice did not pass the model's tests as they are now: they changed, or the run died before its audit. Where

@@ -72,8 +72,6 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
     slot.phase = Phase::Ended;
     ++ended_;
     slot.work.report.status = status_of(step.action);
-    slot.broken = step.is_blocking;
-    slot.work.report.is_blocking = step.is_blocking;
   }
 }
 
