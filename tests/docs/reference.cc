@@ -203,8 +203,14 @@ std::set<std::string> result_fields() {
   step.result_json = "[]";
   step.versions = {1};
   step.started = step.finished = "t";
-  run::RunReport report{
-      .run = "r", .environment = "prod", .status = "failed", .started = "t", .finished = "t", .steps = {step}};
+  run::StepReport windowed = step;
+  windowed.is_windowed = true;
+  run::RunReport report{.run = "r",
+                        .environment = "prod",
+                        .status = "failed",
+                        .started = "t",
+                        .finished = "t",
+                        .steps = {step, windowed}};
   std::set<std::string> fields;
   collect(run::to_json(report), "", fields);
   return fields;
