@@ -43,7 +43,9 @@ class Windows {
   bool contains(const Windows& others) const { return others.without(*this).empty(); }
   bool empty() const { return parts_.empty(); }
   bool is_everything() const;
-  const std::vector<Window>& parts() const { return parts_; }
+  const std::vector<Window>& parts() const& { return parts_; }
+  /// Of a passing value its own, so that a loop may walk them.
+  std::vector<Window> parts() && { return std::move(parts_); }
 
  private:
   std::vector<Window> parts_;
