@@ -99,10 +99,12 @@ const std::vector<Command>& commands() {
        plan_command},
       {"status",
        "Show what the slices of assets hold",
-       "  weir status\n  weir status sales/orders_daily\n  weir status --gaps\n  weir status --freshness\n",
+       "  weir status\n  weir status sales/orders_daily\n  weir status sales/orders_daily --from 2026-07-01\n  weir "
+       "status "
+       "--gaps\n  weir status --freshness\n",
        {{"asset", Kind::Text, "A model, a table or an asset URI", "model"},
         {"--from", Kind::Text, "First partition or window to show"},
-        {"--to", Kind::Text, "Last partition or window to show"},
+        {"--to", Kind::Text, "Last partition or window to show (default: the last one that is over)"},
         {"--gaps", Kind::Flag, "Only what is missing"},
         {"--freshness", Kind::Flag, "Show how old the results are instead, of models that declare `freshness`"}},
        status_command},

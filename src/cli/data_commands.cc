@@ -169,12 +169,39 @@ Exit history_command(const Args& args, Streams& streams) {
   return Exit::Done;
 }
 
+namespace {
+
+/// Slices as rows of the table of `weir status`; partitions that are missing one after the other are one row.
+void add_rows(const ops::AssetStatus& asset, std::vector<std::vector<std::string>>& rows) {
+  const auto is_missing = [](const ops::SliceStatus& slice) {
+    return slice.status == "missing" && !slice.slice.empty() && slice.record.run.empty();
+  };
+  for (std::size_t i = 0; i < asset.slices.size(); ++i) {
+    const ops::SliceStatus& slice = asset.slices[i];
+    std::string name = slice.slice.empty() ? "(whole table)" : slice.slice;
+    std::string remark =
+        slice.status == "failed" ? slice.record.error.substr(0, slice.record.error.find('\n')) : slice.reason;
+    const std::size_t first = i;
+    while (is_missing(slice) && i + 1 < asset.slices.size() && is_missing(asset.slices[i + 1])) ++i;
+    if (i > first) {
+      name += " … " + asset.slices[i].slice;
+      remark = grouped(static_cast<std::int64_t>(i - first + 1)) + " slices";
+    }
+    rows.push_back({asset.model, std::move(name), slice.status, slice.record.rows ? grouped(*slice.record.rows) : "",
+                    slice.record.snapshot_id ? fmt::format("v{}", *slice.record.snapshot_id) : "",
+                    short_time(slice.record.updated), std::move(remark)});
+  }
+}
+
+}  // namespace
+
 Exit status_command(const Args& args, Streams& streams) {
   if (args.flag("freshness")) return show_freshness(args, streams);
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  auto statuses =
-      ops::status(*workspace, args.text("env", "prod"), args.text("asset"), args.text("from"), args.text("to"));
+  const ops::StatusRequest request{
+      .asset = args.text("asset"), .from = args.text("from"), .to = args.text("to"), .gaps = args.flag("gaps")};
+  auto statuses = ops::status(*workspace, args.text("env", "prod"), request);
   if (!statuses) return refuse(statuses.error(), workspace->loaded(), streams);
   if (args.flag("gaps"))
     for (ops::AssetStatus& asset : *statuses)
@@ -193,6 +220,7 @@ Exit status_command(const Args& args, Streams& streams) {
         if (slice.record.snapshot_id) one["snapshot_id"] = *slice.record.snapshot_id;
         if (slice.record.rows) one["rows"] = *slice.record.rows;
         if (!slice.record.error.empty()) one["error"] = slice.record.error;
+        if (!slice.reason.empty()) one["reason"] = slice.reason;
         slices.push_back(std::move(one));
       }
       assets.push_back({{"model", asset.model}, {"asset", asset.asset}, {"slices", slices}});
@@ -202,14 +230,7 @@ Exit status_command(const Args& args, Streams& streams) {
     return Exit::Done;
   }
   std::vector<std::vector<std::string>> rows{{"model", "slice", "status", "rows", "version", "updated", ""}};
-  for (const ops::AssetStatus& asset : *statuses) {
-    for (const ops::SliceStatus& slice : asset.slices)
-      rows.push_back({asset.model, slice.slice.empty() ? "(whole table)" : slice.slice, slice.status,
-                      slice.record.rows ? grouped(*slice.record.rows) : "",
-                      slice.record.snapshot_id ? fmt::format("v{}", *slice.record.snapshot_id) : "",
-                      short_time(slice.record.updated),
-                      slice.status == "failed" ? slice.record.error.substr(0, slice.record.error.find('\n')) : ""});
-  }
+  for (const ops::AssetStatus& asset : *statuses) add_rows(asset, rows);
   print_table(rows, streams);
   for (const ops::AssetStatus& asset : *statuses)
     if (!asset.blocked_by.empty())

@@ -40,10 +40,12 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
 /// One slice as `weir status` shows it.
 struct SliceStatus {
   std::string slice;
-  /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it, or
-  /// somebody else wrote to the table).
+  /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it in rows
+  /// that it may have read, or somebody else wrote to the table).
   std::string status;
   state::SliceRecord record;
+  /// Why it is stale, in words.
+  std::string reason = {};
 };
 struct AssetStatus {
   std::string model;
@@ -52,9 +54,18 @@ struct AssetStatus {
   std::string blocked_by = {};
   std::vector<SliceStatus> slices = {};
 };
-/// The ledger of the named asset, or of all models. With a range, missing partitions of a time kind are listed too.
+struct StatusRequest {
+  /// Nothing: all models.
+  std::optional<std::string> asset = {};
+  /// Partitions or windows, both included; without `to` until the last one that is over.
+  std::optional<std::string> from = {};
+  std::optional<std::string> to = {};
+  /// Missing partitions of time are listed also where neither an asset nor a range is named.
+  bool gaps = false;
+};
+/// The ledger. Partitions of time that are over and are not in it are missing: from `from`, else from the first one
+/// that is there, or `start` of the header. Those of a range or of a named asset are listed.
 Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string& environment,
-                                        const std::optional<std::string>& asset, const std::optional<std::string>& from,
-                                        const std::optional<std::string>& to);
+                                        const StatusRequest& request);
 
 }  // namespace weir::ops

@@ -40,6 +40,8 @@ const std::map<std::string, Surface>& surfaces() {
       {"run", {"run", ""}},
       {"dry_run", {"run", ""}},
       {"status", {"status", ""}},
+      {"window_status", {"status", ""}},
+      {"slice_inputs", {"status", ""}},
       {"freshness", {"status", ""}},
       {"due", {"due", ""}},
       {"inputs", {"inputs", ""}},
