@@ -118,7 +118,7 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
       // The environment has no rows of its own: readers see the parent's.
       one.slices.push_back({"", "deferred", {}, {}});
     } else if (is_windowed(model) && print != fingerprints.end()) {
-      WEIR_TRY(one.slices, window_status(model, print->second, world, request.from, request.to, judge));
+      WEIR_TRY(one.slices, window_status(model, print->second, world, request.from, request.to, running, judge));
       if (one.slices.empty()) one.slices.push_back({"", "missing", {}, {}});
     } else {
       WEIR_TRY(one.slices, partition_status(model, world, running, request, judge));

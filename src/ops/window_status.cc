@@ -16,8 +16,12 @@ class WindowStatus {
   WindowStatus(const Model& model, const plan::World& world, SliceJudge& judge)
       : model_(model), world_(world), judge_(judge) {}
 
-  Result<std::vector<SliceStatus>> stretches(const Windows& asked, const Windows& missing) {
+  using Running = std::set<std::pair<std::string, std::string>>;
+
+  Result<std::vector<SliceStatus>> stretches(const Windows& asked, const Windows& missing, const Running& running) {
     open_ = asked;
+    for (const auto& [asset, slice] : running)
+      if (asset == model_.target->key()) take(slice, "running");
     WEIR_CHECK(paint_slices());
     // What is open still was never written.
     for (const Window& part : missing.without(missing.without(open_)).parts())
@@ -26,6 +30,14 @@ class WindowStatus {
   }
 
  private:
+  void take(const std::string& slice, const std::string& status) {
+    const auto windows = Windows::parse(slice);
+    if (!windows) return;
+    const Windows rest = open_.without(*windows);
+    for (const Window& part : open_.without(rest).parts()) found_.push_back({part, status, {}, {}});
+    open_ = rest;
+  }
+
   Result<void> paint_slices() {
     std::vector<const state::SliceRecord*> records;
     const std::string key = model_.target->key();
@@ -87,7 +99,9 @@ class WindowStatus {
 
 Result<std::vector<SliceStatus>> window_status(const Model& model, const std::string& fingerprint,
                                                const plan::World& world, const std::optional<std::string>& from,
-                                               const std::optional<std::string>& to, SliceJudge& judge) {
+                                               const std::optional<std::string>& to,
+                                               const std::set<std::pair<std::string, std::string>>& running,
+                                               SliceJudge& judge) {
   WEIR_TRY(const auto calendar, calendar::WindowCalendar::make(model.interval, model.lookback, model.tz));
   const calendar::Instant now = io::now();
   Windows asked;
@@ -112,7 +126,7 @@ Result<std::vector<SliceStatus>> window_status(const Model& model, const std::st
     WEIR_TRY(missing, plan::gaps_of(model, coverage, now));
     missing = missing.without(missing.without(asked));
   }
-  return WindowStatus(model, world, judge).stretches(asked, missing);
+  return WindowStatus(model, world, judge).stretches(asked, missing, running);
 }
 
 }  // namespace weir::ops
