@@ -63,7 +63,8 @@ const std::vector<Command>& commands() {
        "  weir run\n  weir run sales/orders_daily --partition 2026-07-05\n  weir run +mart_revenue --exclude "
        "tag:heavy\n"
        "  weir run --from staging/orders --to mart_revenue --dry-run\n"
-       "  weir run mart_revenue --as-of 01JZF3Q6V2M9K4T7B8C5D0E1AA\n",
+       "  weir run mart_revenue --as-of 01JZF3Q6V2M9K4T7B8C5D0E1AA\n"
+       "  weir run raw_orders --cascade\n",
        with(selection,
             {{"--from", Kind::Text, "Start at this model; what lies above it is not run", "model"},
              {"--to", Kind::List, "End at these models or assets", "model"},
@@ -71,6 +72,8 @@ const std::vector<Command>& commands() {
              {"--at", Kind::Text, "Instant that stands for now when partitions and windows are chosen"},
              {"--pin", Kind::Flag, "All steps read one version of each lake: the newest when the run begins"},
              {"--as-of", Kind::Text, "Build all that is selected from the versions that this earlier run read"},
+             {"--cascade", Kind::Flag,
+              "Run the subscribers of what was written too, and theirs, and finish what earlier cascades left open"},
              {"--arg", Kind::List, "name=value or model:name=value"},
              {"-f,--force", Kind::Flag, "Build even what has not changed"},
              {"--full-refresh", Kind::Flag,
@@ -78,7 +81,9 @@ const std::vector<Command>& commands() {
              {"-y,--yes", Kind::Flag, "Answer yes to questions"},
              {"--atomic", Kind::Flag, "Publish the whole run as one commit per lake, or nothing"},
              {"--partial", Kind::Flag, "Show the owned models that were built although others of the run failed"},
-             {"--no-wait", Kind::Flag, "Fail when another run holds a slice, instead of waiting"},
+             {"--no-wait", Kind::Flag,
+              "Fail when another run holds a slice, instead of waiting; subscribers that wait are left to the next "
+              "cascade"},
              {"-j,--jobs", Kind::Number, "Steps to compute at the same time"},
              {"-n,--dry-run", Kind::Flag, "Print the numbered order with reasons; touch nothing"},
              {"--events", Kind::Flag, "Print events as NDJSON while running"}}),
@@ -101,12 +106,14 @@ const std::vector<Command>& commands() {
        "Show what the slices of assets hold",
        "  weir status\n  weir status sales/orders_daily\n  weir status sales/orders_daily --from 2026-07-01\n  weir "
        "status "
-       "--gaps\n  weir status --freshness\n",
+       "--gaps\n  weir status --freshness\n  weir status --cascade mart_revenue\n",
        {{"asset", Kind::Text, "A model, a table or an asset URI", "model"},
         {"--from", Kind::Text, "First partition or window to show"},
         {"--to", Kind::Text, "Last partition or window to show (default: the last one that is over)"},
         {"--gaps", Kind::Flag, "Only what is missing"},
-        {"--freshness", Kind::Flag, "Show how old the results are instead, of models that declare `freshness`"}},
+        {"--freshness", Kind::Flag, "Show how old the results are instead, of models that declare `freshness`"},
+        {"--cascade", Kind::Flag, "Show what cascades decided instead, for this subscriber or for all; newest first"},
+        {"--limit", Kind::Number, "With --cascade: how many (default: 50)"}},
        status_command},
       {"due",
        "Show which schedules are due, and when they are due next",

@@ -25,6 +25,7 @@ Exit due_command(const Args& args, Streams& streams);
 Exit inputs_command(const Args& args, Streams& streams);
 /// `weir status --freshness`
 Exit show_freshness(const Args& args, Streams& streams);
+Exit show_cascade(const Args& args, Streams& streams);
 Exit ls_command(const Args& args, Streams& streams);
 Exit show_command(const Args& args, Streams& streams);
 Exit graph_command(const Args& args, Streams& streams);

@@ -197,6 +197,7 @@ void add_rows(const ops::AssetStatus& asset, std::vector<std::vector<std::string
 
 Exit status_command(const Args& args, Streams& streams) {
   if (args.flag("freshness")) return show_freshness(args, streams);
+  if (args.flag("cascade")) return show_cascade(args, streams);
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   const ops::StatusRequest request{

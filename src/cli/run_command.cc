@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "ops/apply.h"
+#include "ops/cascade.h"
 #include "ops/run.h"
 #include "ops/saved_plan.h"
 
@@ -146,8 +147,9 @@ std::optional<std::string> plan_file(const Args& args) {
   return selectors.front();
 }
 
-/// Prints what a run did and gives its exit code.
-Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams) {
+/// Prints what a run did and gives its exit code. `json`: the result, if it holds more than the report.
+Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams,
+                 const std::optional<std::string>& json = {}) {
   print(outcome.warnings, workspace.loaded(), streams);
   print(outcome.report.notes, workspace.loaded(), streams);
   Exit failed = Exit::Failed;
@@ -156,7 +158,7 @@ Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace
     if (step.is_held_up && !step.errors.empty() && exit_for(step.errors) == Exit::Misuse) failed = Exit::Misuse;
   }
   if (args.flag("json"))
-    streams.out << run::to_json_text(outcome.report) << "\n";
+    streams.out << json.value_or(run::to_json_text(outcome.report)) << "\n";
   else if (args.flag("events"))
     streams.out
         << nlohmann::json{{"event", "run_ended"}, {"run", outcome.report.run}, {"status", outcome.report.status}}.dump()
@@ -165,6 +167,46 @@ Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace
     streams.err << summary_of(outcome.report) << "\n";
   if (outcome.report.status == "cancelled") return Exit::Interrupted;
   return outcome.report.status == "done" ? Exit::Done : failed;
+}
+
+std::string summary_of(const ops::CascadeOutcome& outcome) {
+  std::map<std::string, std::size_t> counts;
+  for (const state::DispatchRecord& one : outcome.decisions) ++counts[ops::status_of(one)];
+  std::string text;
+  for (const auto& [status, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, status);
+  return fmt::format("cascade: {}", text.empty() ? "nothing subscribes to what was written" : text);
+}
+
+/// The run as always, then what it started.
+Exit show_all(const ops::CascadeOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams) {
+  const std::string json = ops::to_json(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const Exit exit = show_report(outcome.run, workspace, args, streams, json);
+  for (const run::RunReport& report : outcome.runs) print(report.notes, workspace.loaded(), streams);
+  if (args.flag("events"))
+    streams.out << nlohmann::ordered_json{{"event", "cascade_ended"}, {"cascade", ops::to_json(outcome)["cascade"]}}
+                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                << "\n";
+  else if (!args.flag("json") && !args.flag("quiet"))
+    streams.err << summary_of(outcome) << "\n";
+  return exit == Exit::Done && outcome.has_failed ? Exit::Failed : exit;
+}
+
+Exit run_with_cascade(ops::Workspace& workspace, ops::RunRequest request, const Args& args, Streams& streams) {
+  std::atomic<bool>& stop = stop_requested();
+  Progress progress(streams, args.flag("quiet"), args.flag("events"));
+  auto outcome = ops::run_cascade(workspace, request, progress, stop);
+  progress.clear();
+  if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), workspace, streams)) {
+    request.options.approved = true;
+    outcome = ops::run_cascade(workspace, request, progress, stop);
+    progress.clear();
+  }
+  if (!outcome) {
+    const Exit exit = refuse(outcome.error(), workspace.loaded(), streams);
+    return stop.load() ? Exit::Interrupted : exit;
+  }
+  const Exit exit = show_all(*outcome, workspace, args, streams);
+  return stop.load() ? Exit::Interrupted : exit;
 }
 
 }  // namespace
@@ -204,12 +246,18 @@ Exit run_request(ops::RunRequest request, const Args& args, Streams& streams) {
   std::atomic<bool>& stop = stop_requested();
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  if (args.flag("cascade") && (args.flag("dry-run") || args.text("as-of"))) {
+    streams.err << "error: --cascade goes with neither --dry-run nor --as-of\nhint: what a write would start stands in "
+                   "`weir graph`\n";
+    return Exit::Misuse;
+  }
   if (args.flag("dry-run")) return show_plan(*workspace, request, args, streams);
   if (args.text("jobs") && std::atoi(args.text("jobs")->c_str()) < 1) {
     streams.err << "error: --jobs takes a number of at least 1\nhint: without it, `jobs:` of weir.yaml counts\n";
     return Exit::Misuse;
   }
   if (!confirmed(args, streams)) return Exit::Misuse;
+  if (args.flag("cascade")) return run_with_cascade(*workspace, std::move(request), args, streams);
   Progress progress(streams, args.flag("quiet"), args.flag("events"));
   auto outcome = ops::run(*workspace, request, progress, stop);
   progress.clear();

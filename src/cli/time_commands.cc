@@ -1,4 +1,5 @@
-// `weir due`, `weir status --freshness`, `weir inputs`: when models run, how old their results are, what they read.
+// `weir due`, `weir status --freshness`, `weir status --cascade`, `weir inputs`: when models run, how old their results
+// are, what started them, what they read.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -6,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "duck/sql.h"
+#include "ops/cascade.h"
 #include "ops/due.h"
 #include "ops/inputs.h"
 
@@ -100,6 +102,27 @@ Exit show_freshness(const Args& args, Streams& streams) {
   for (const ops::Freshness& one : report->models)
     rows.push_back(
         {one.model, one.state, age_text(one.window), one.age ? age_text(*one.age) : "", shown(one.succeeded, "")});
+  print_table(rows, streams);
+  return Exit::Done;
+}
+
+Exit show_cascade(const Args& args, Streams& streams) {
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  const auto limit = static_cast<std::size_t>(std::max(1, std::atoi(args.text("limit", "50").c_str())));
+  const auto events = ops::cascade_events(*workspace, args.text("asset"), limit);
+  if (!events) return refuse(events.error(), workspace->loaded(), streams);
+  if (args.flag("json")) {
+    ordered_json decisions = ordered_json::array();
+    for (const state::DispatchRecord& one : *events) decisions.push_back(ops::to_json(one));
+    streams.out << ordered_json{{"decisions", decisions}}.dump(2) << "\n";
+    return Exit::Done;
+  }
+  std::vector<std::vector<std::string>> rows{
+      {"decided", "subscriber", "slice", "status", "reason", "run", "child run"}};
+  for (const state::DispatchRecord& one : *events)
+    rows.push_back(
+        {short_time(one.decided), one.subscriber, one.slice, ops::status_of(one), one.reason, one.run, one.child});
   print_table(rows, streams);
   return Exit::Done;
 }

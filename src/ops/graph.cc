@@ -5,21 +5,18 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cascade/subscribers.h"
 #include "graph/select.h"
 #include "ops/list.h"
 
 namespace weir::ops {
 namespace {
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash);
-}
-
 /// Collects the edges into one model, in order of appearance.
 class Reader {
  public:
-  Reader(const Graph& graph, const Model& model) : graph_(graph), model_(model) {
+  Reader(const Graph& graph, const Model& model)
+      : graph_(graph), model_(model), feeds_(cascade::feeds_of(graph, model)) {
     for (const Reference& reference : model.references) at(reference.asset).reads = true;
     for (const Test& test : model.tests)
       if (test.reference) at(*test.reference).is_tested = true;
@@ -54,18 +51,16 @@ class Reader {
     return edges_.back();
   }
 
-  // Reads start their reader between `pipeline` models of one folder, `on` from anywhere; `mute` speaks of reads only.
+  // `mute` speaks of reads only.
   void decide_cascade(GraphEdge& edge) const {
-    const auto producer = std::find_if(graph_.models().begin(), graph_.models().end(),
-                                       [&edge](const Model& one) { return one.path == edge.from; });
-    const bool is_beside = producer != graph_.models().end() && producer->is_pipeline && model_.is_pipeline &&
-                           folder_of(producer->path) == folder_of(model_.path);
     edge.is_muted = edge.is_muted && edge.reads && !edge.is_on;
-    edge.starts = edge.from != edge.to && (edge.is_on || (edge.reads && is_beside && !edge.is_muted));
+    edge.starts = std::any_of(feeds_.begin(), feeds_.end(),
+                              [&edge](const cascade::Feed& feed) { return feed.from == edge.from; });
   }
 
   const Graph& graph_;
   const Model& model_;
+  const std::vector<cascade::Feed> feeds_;
   std::vector<GraphEdge> edges_;
   std::set<std::string> files_;
 };

@@ -195,13 +195,15 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
     return deploy_models(workspace, definitions, request.options.environment, run, request.options.command);
   };
   resolved.approve = [&](const run::Planned& planned) {
-    return approve(workspace, planned, resolved, request.models.has_value());
+    return approve(workspace, planned, resolved, request.models.has_value() && !request.run);
   };
   WEIR_TRY(const Graph* graph, workspace.sound_graph());
   resolved.judge = [&](const std::set<std::string>& models) { return judge(workspace, *graph, models, stop); };
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
   WEIR_TRY(state::Store * store, workspace.store());
+  resolved.run = request.run;
+  if (request.begin) WEIR_CHECK(request.begin(resolved.selected));
   WEIR_TRY(outcome.report, run::run(*project, *graph, *lakes, *store, resolved, listener, stop));
   return outcome;
 }

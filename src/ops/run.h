@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <set>
 
 #include "ops/workspace.h"
@@ -28,6 +29,10 @@ struct RunRequest {
   /// See run::RunRequest.
   std::set<std::string> reused = {};
   bool takes_out_removed = false;
+  /// The run's id, whose lock the caller holds; nothing: one is made.
+  std::optional<std::string> run = {};
+  /// Called with the paths of the selected models before the run begins.
+  std::function<Result<void>(const std::set<std::string>& selected)> begin = {};
 };
 
 struct RunOutcome {

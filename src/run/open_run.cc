@@ -13,10 +13,11 @@ OpenRun::~OpenRun() {
   if (row_.status == "running") (void)close(stop_.load() ? "cancelled" : "failed", {});
 }
 
-Result<void> OpenRun::close(std::string status, std::string result_json) {
+Result<void> OpenRun::close(std::string status, std::string result_json, std::vector<std::string> verified) {
   row_.status = std::move(status);
   row_.finished = state::now_text();
   row_.result_json = std::move(result_json);
+  row_.verified = std::move(verified);
   auto written = store_.put_run(row_);
   auto released = store_.release(row_.run);
   return written ? released : written;

@@ -23,7 +23,8 @@ class OpenRun {
   /// A run that could not go to its end. What cannot be written here the next command recovers.
   ~OpenRun();
   Result<void> open() { return store_.put_run(row_); }
-  Result<void> close(std::string status, std::string result_json);
+  /// `verified`: models that it found fresh.
+  Result<void> close(std::string status, std::string result_json, std::vector<std::string> verified = {});
 
  private:
   state::Store& store_;

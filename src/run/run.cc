@@ -246,6 +246,20 @@ Result<std::optional<state::PromotionRecord>> move_environment(Session& session,
   }
 }
 
+/// Models that were found fresh as far as they were looked at.
+std::vector<std::string> models_verified(const RunReport& report) {
+  std::map<std::string, bool> models;
+  for (const StepReport& step : report.steps) {
+    const bool is_fresh = step.status == Status::Fresh;
+    const auto known = models.emplace(step.model, is_fresh).first;
+    known->second &= is_fresh;
+  }
+  std::vector<std::string> verified;
+  for (const auto& [model, is_fresh] : models)
+    if (is_fresh) verified.push_back(model);
+  return verified;
+}
+
 std::string status_of(const RunReport& report, bool stopped) {
   if (stopped) return "cancelled";
   for (const StepReport& step : report.steps) {
@@ -370,10 +384,13 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
 Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
                       const RunRequest& request, Listener& listener, std::atomic<bool>& stop) {
   RunReport report;
-  report.run = state::new_run_id();
+  report.run = request.run ? *request.run : state::new_run_id();
   report.environment = request.options.environment;
   report.started = state::now_text();
-  WEIR_TRY(const auto alive, state::RunLock::take(locks_folder(project), report.run));
+  std::optional<state::RunLock> alive;
+  if (!request.run) {
+    WEIR_TRY(alive, state::RunLock::take(locks_folder(project), report.run));
+  }
   OpenRun row(store, stop,
               {.run = report.run,
                .environment = report.environment,
@@ -439,7 +456,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
   WEIR_CHECK(refresh_deferrals(project.config, lakes, report.environment, never));
   report.finished = state::now_text();
   failpoint("before_end");
-  WEIR_CHECK(row.close(report.status, to_json_text(report)));
+  WEIR_CHECK(row.close(report.status, to_json_text(report), models_verified(report)));
   failpoint("before_reconciled");
   if (!session.unrecorded.load()) WEIR_CHECK(note_reconciled(session, report));
   return report;

@@ -24,6 +24,8 @@ struct Planned;
 
 struct RunRequest {
   RunOptions options;
+  /// The run's id, whose lock the caller holds; nothing: one is made.
+  std::optional<std::string> run = {};
   /// Paths of the selected models.
   std::set<std::string> selected;
   /// --partition: for every partitioned model of the selection.

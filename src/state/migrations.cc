@@ -97,6 +97,29 @@ const std::vector<Migration> migrations_in_order = {
                   R"(CREATE TABLE snapshot (
   asset PATH PRIMARY KEY, uri TEXT NOT NULL, model TEXT NOT NULL, fingerprint TEXT NOT NULL, environment TEXT NOT NULL,
   plane TEXT NOT NULL, run TEXT NOT NULL, created TEXT NOT NULL, source TEXT NOT NULL, unreferenced TEXT NOT NULL))",
+              }},
+    // One dispatch a producer's run, subscriber and slice: the key says so. What runs found fresh is mostly the same
+    // from run to run, so its list is kept once.
+    Migration{5,
+              {
+                  R"(CREATE TABLE cascade_run (
+  run TEXT PRIMARY KEY, environment TEXT NOT NULL, host TEXT NOT NULL, created TEXT NOT NULL, selection_json TEXT NOT NULL,
+  carried_json TEXT NOT NULL, decided TEXT NOT NULL))",
+                  "CREATE INDEX cascade_run_decided ON cascade_run (environment, decided)",
+                  R"(CREATE TABLE dispatch_event (
+  environment TEXT NOT NULL, run PATH NOT NULL, subscriber PATH NOT NULL, slice PATH NOT NULL, outcome TEXT NOT NULL,
+  state TEXT NOT NULL, reason TEXT NOT NULL, not_before TEXT NOT NULL, attempts BIGINT NOT NULL, child TEXT NOT NULL,
+  carried_json TEXT NOT NULL, chain_json TEXT NOT NULL, inputs_json TEXT NOT NULL, log_json TEXT NOT NULL,
+  decided TEXT NOT NULL, PRIMARY KEY (run, subscriber, slice)))",
+                  "CREATE INDEX dispatch_event_state ON dispatch_event (environment, state)",
+                  "CREATE INDEX dispatch_event_child ON dispatch_event (child)",
+                  R"(CREATE TABLE join_pending_input (
+  environment TEXT NOT NULL, subscriber PATH NOT NULL, slot PATH NOT NULL, input PATH NOT NULL, run TEXT NOT NULL,
+  at TEXT NOT NULL, carried_json TEXT NOT NULL, PRIMARY KEY (environment, subscriber, slot, input)))",
+                  "CREATE TABLE verified_models (digest TEXT PRIMARY KEY, models_json TEXT NOT NULL)",
+                  R"(CREATE TABLE verified (
+  run TEXT PRIMARY KEY, environment TEXT NOT NULL, digest TEXT NOT NULL, started TEXT NOT NULL, finished TEXT NOT NULL))",
+                  "CREATE INDEX verified_newest ON verified (environment, digest, started)",
               }}};
 
 /// The statement in the dialect of the database.

@@ -27,6 +27,12 @@ class SqlStore final : public Store {
   Result<std::vector<SchemaRecord>> schemas(const std::string& environment, const std::string& asset) override;
   Result<std::vector<SchemaRecord>> latest_schemas(const std::string& environment) override;
   Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) override;
+  Result<std::vector<DispatchRecord>> open_cascade(const CascadeRun& run,
+                                                   const std::vector<DispatchRecord>& wanted) override;
+  Result<void> decide_cascade(const std::string& run, const Decide& decide) override;
+  Result<std::vector<CascadeRun>> undecided_cascades(const std::string& environment) override;
+  Result<std::vector<DispatchRecord>> dispatches(const std::string& environment, bool only_open,
+                                                 std::size_t limit) override;
   Result<DeploymentChanges> deploy(const Deployment& deployment) override;
   Result<DeploymentChanges> compare(const Deployment& deployment) override;
   Result<std::vector<DeployedModel>> deployed(const std::string& environment) override;

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "io/hash.h"
 #include "state/migrations.h"
 #include "state/sql_store.h"
 
@@ -87,6 +88,24 @@ SliceRecord to_slice(Row& row) {
           .content = text(row[14])};
 }
 
+/// What a run found fresh: a row of it, and the list where no earlier run had the same.
+void put_verified(Session& session, const RunRecord& run) {
+  if (run.verified.empty()) return;
+  const std::string models =
+      nlohmann::json(run.verified).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string digest = io::xxh3_hex(models);
+  session.insert("INSERT INTO verified_models (digest, models_json)", {{digest, models}},
+                 "ON CONFLICT (digest) DO NOTHING");
+  session.insert("INSERT INTO verified (run, environment, digest, started, finished)",
+                 {{run.run, run.environment, digest, run.started, run.finished}}, "ON CONFLICT (run) DO NOTHING");
+}
+
+/// The later of each.
+void merge(Store::Success& known, const Store::Success& other) {
+  known.started = std::max(known.started, other.started);
+  known.finished = std::max(known.finished, other.finished);
+}
+
 }  // namespace
 
 Result<std::vector<Row>> SqlStore::rows(const std::string& sql, const Row& values, std::size_t columns) {
@@ -109,6 +128,7 @@ Result<void> SqlStore::put_run(const RunRecord& run) {
         "ON CONFLICT (run) DO UPDATE SET environment = excluded.environment, status = excluded.status, "
         "started = excluded.started, finished = excluded.finished, command = excluded.command, host = excluded.host, "
         "pid = excluded.pid, result_json = excluded.result_json");
+    put_verified(*session_, run);
     return {};
   });
 }
@@ -265,6 +285,19 @@ Result<std::map<std::string, Store::Success>> SqlStore::successes(const std::str
            "'unchanged', 'fresh') GROUP BY step.model",
            {environment, until}, 3));
   for (auto& row : stepped) all[text(row[0])] = {text(row[1]), text(row[2])};
+  // Runs that found nothing to do mostly found the same models so: a row here is all runs with one list.
+  WEIR_TRY(
+      auto verified,
+      rows("SELECT list.models_json, newest.started, newest.finished FROM (SELECT digest, MAX(started) AS started, "
+           "MAX(finished) AS finished FROM verified WHERE environment = :environment AND started <= :until GROUP BY "
+           "digest) newest JOIN verified_models list ON list.digest = newest.digest",
+           {environment, until}, 3));
+  for (auto& row : verified) {
+    const auto models = nlohmann::json::parse(text(row[0]), nullptr, /*allow_exceptions=*/false);
+    if (!models.is_array()) continue;
+    const Success success{text(row[1]), text(row[2])};
+    for (const auto& model : models) merge(all[model.get<std::string>()], success);
+  }
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "state/cascade.h"
 #include "state/deployment.h"
 #include "state/environment.h"
 
@@ -26,6 +27,8 @@ struct RunRecord {
   std::int64_t pid = 0;
   /// The whole result object of interfaces.md 3 once finished.
   std::string result_json;
+  /// Models that the run found fresh; only written.
+  std::vector<std::string> verified;
 };
 
 struct InputRecord {
@@ -145,6 +148,20 @@ class Store {
   /// The newest version of every asset's columns.
   virtual Result<std::vector<SchemaRecord>> latest_schemas(const std::string& environment) = 0;
   virtual Result<std::vector<TestRecord>> tests(const std::string& asset, std::size_t limit) = 0;
+
+  // Cascades, see state/cascade.h.
+  /// Opens a run that starts others, and marks the dispatches that it is to build as running, in one transaction: those
+  /// of `wanted` that are still pending come back. If none is, of several that were wanted, nothing is opened.
+  virtual Result<std::vector<DispatchRecord>> open_cascade(const CascadeRun& run,
+                                                           const std::vector<DispatchRecord>& wanted) = 0;
+  /// Decides what a run that has ended starts, once: does nothing if that was decided. `decide` may be called again
+  /// after a lost connection.
+  virtual Result<void> decide_cascade(const std::string& run, const Decide& decide) = 0;
+  /// Of an environment, oldest first: whether they have ended is the caller's to see.
+  virtual Result<std::vector<CascadeRun>> undecided_cascades(const std::string& environment) = 0;
+  /// Decisions of an environment, newest run first; or those of its dispatches that are pending or running.
+  virtual Result<std::vector<DispatchRecord>> dispatches(const std::string& environment, bool only_open,
+                                                         std::size_t limit) = 0;
 
   // Deployments.
   /// Records what differs, in one transaction: each changed model wholesale with its edges and metrics. Writes nothing,

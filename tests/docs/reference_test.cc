@@ -39,6 +39,8 @@ const std::map<std::string, Surface>& surfaces() {
       {"check", {"check", ""}},
       {"run", {"run", ""}},
       {"dry_run", {"run", ""}},
+      {"run_cascade", {"run", ""}},
+      {"cascade_events", {"status", ""}},
       {"status", {"status", ""}},
       {"window_status", {"status", ""}},
       {"slice_inputs", {"status", ""}},
