@@ -3,6 +3,8 @@ set(WEIR_DEPS ${CMAKE_SOURCE_DIR}/.deps CACHE PATH "Folder that scripts/setup fi
 if(NOT EXISTS ${WEIR_DEPS}/duckdb/libduckdb.so)
   message(FATAL_ERROR "DuckDB is not installed in ${WEIR_DEPS}: run scripts/setup")
 endif()
+file(STRINGS ${CMAKE_SOURCE_DIR}/scripts/dependencies.lock pinned REGEX "sdist +duckdb ")
+string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" WEIR_DUCKDB_VERSION "${pinned}")
 add_library(duckdb SHARED IMPORTED)
 set_target_properties(duckdb PROPERTIES
   IMPORTED_LOCATION ${WEIR_DEPS}/duckdb/libduckdb.so

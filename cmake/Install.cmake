@@ -1,6 +1,5 @@
 # bin/weir, lib/weir/libduckdb.so and lib/weir/extensions under a prefix that can be moved as a whole: weir finds the
-# library by its own place ($ORIGIN) and the extensions likewise (src/io/installation.cc).
-set_target_properties(weir PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/weir")
+# library and the extensions by its own place (src/io/installation.cc).
 install(TARGETS weir RUNTIME DESTINATION bin)
 install(FILES ${WEIR_DEPS}/duckdb/libduckdb.so DESTINATION lib/weir)
 install(DIRECTORY ${WEIR_DEPS}/extensions/ DESTINATION lib/weir/extensions FILES_MATCHING PATTERN "*.duckdb_extension")

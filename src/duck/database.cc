@@ -1,6 +1,5 @@
 #include "duck/database.h"
 
-#include <duckdb.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +12,13 @@
 #include <set>
 #include <utility>
 
+#include "duck/api.h"
+#include "duck/extra_threads.h"
+
 namespace weir::duck {
 namespace {
+
+constexpr char kCommit[] = "COMMIT";
 
 FailureType type_of(duckdb_error_type type) {
   switch (type) {
@@ -113,35 +117,35 @@ std::string type_text(duckdb_logical_type type);
 
 std::string struct_text(duckdb_logical_type type) {
   std::string text = "STRUCT(";
-  for (idx_t i = 0; i < duckdb_struct_type_child_count(type); ++i) {
-    char* name = duckdb_struct_type_child_name(type, i);
-    duckdb_logical_type child = duckdb_struct_type_child_type(type, i);
+  for (idx_t i = 0; i < api().struct_type_child_count(type); ++i) {
+    char* name = api().struct_type_child_name(type, i);
+    duckdb_logical_type child = api().struct_type_child_type(type, i);
     if (i > 0) text += ", ";
     text += quote_identifier(name) + " " + type_text(child);
-    duckdb_free(name);
-    duckdb_destroy_logical_type(&child);
+    api().free(name);
+    api().destroy_logical_type(&child);
   }
   return text + ")";
 }
 
 std::string decimal_text(duckdb_logical_type type) {
-  return "DECIMAL(" + std::to_string(duckdb_decimal_width(type)) + "," + std::to_string(duckdb_decimal_scale(type)) +
+  return "DECIMAL(" + std::to_string(api().decimal_width(type)) + "," + std::to_string(api().decimal_scale(type)) +
          ")";
 }
 
 std::string child_text(duckdb_logical_type child) {
   std::string text = type_text(child);
-  duckdb_destroy_logical_type(&child);
+  api().destroy_logical_type(&child);
   return text;
 }
 
 std::string type_text(duckdb_logical_type type) {
-  if (char* alias = duckdb_logical_type_get_alias(type); alias != nullptr) {
+  if (char* alias = api().logical_type_get_alias(type); alias != nullptr) {
     std::string text = alias;
-    duckdb_free(alias);
+    api().free(alias);
     return text;
   }
-  switch (duckdb_get_type_id(type)) {
+  switch (api().get_type_id(type)) {
     case DUCKDB_TYPE_BOOLEAN:
       return "BOOLEAN";
     case DUCKDB_TYPE_TINYINT:
@@ -193,14 +197,14 @@ std::string type_text(duckdb_logical_type type) {
     case DUCKDB_TYPE_ENUM:
       return "ENUM";
     case DUCKDB_TYPE_LIST:
-      return child_text(duckdb_list_type_child_type(type)) + "[]";
+      return child_text(api().list_type_child_type(type)) + "[]";
     case DUCKDB_TYPE_ARRAY:
-      return child_text(duckdb_array_type_child_type(type)) + "[" + std::to_string(duckdb_array_type_array_size(type)) +
+      return child_text(api().array_type_child_type(type)) + "[" + std::to_string(api().array_type_array_size(type)) +
              "]";
     case DUCKDB_TYPE_STRUCT:
       return struct_text(type);
     case DUCKDB_TYPE_MAP:
-      return "MAP(" + child_text(duckdb_map_type_key_type(type)) + ", " + child_text(duckdb_map_type_value_type(type)) +
+      return "MAP(" + child_text(api().map_type_key_type(type)) + ", " + child_text(api().map_type_value_type(type)) +
              ")";
     case DUCKDB_TYPE_UUID:
       return "UUID";
@@ -226,7 +230,7 @@ std::string type_text(duckdb_logical_type type) {
 struct Rows::Body {
   duckdb_result result{};
   std::vector<Column> columns;
-  ~Body() { duckdb_destroy_result(&result); }
+  ~Body() { api().destroy_result(&result); }
 };
 
 Rows::Rows() = default;
@@ -235,30 +239,30 @@ Rows& Rows::operator=(Rows&&) noexcept = default;
 Rows::~Rows() = default;
 
 const std::vector<Column>& Rows::columns() const { return body_->columns; }
-std::size_t Rows::size() const { return duckdb_row_count(&body_->result); }
+std::size_t Rows::size() const { return api().row_count(&body_->result); }
 
 std::int64_t Rows::changed() const {
-  if (const auto rows = duckdb_rows_changed(&body_->result); rows > 0) return static_cast<std::int64_t>(rows);
+  if (const auto rows = api().rows_changed(&body_->result); rows > 0) return static_cast<std::int64_t>(rows);
   if (body_->columns.size() == 1 && body_->columns[0].name == "Count" && size() == 1) return integer(0, 0);
   return 0;
 }
 
 bool Rows::is_null(std::size_t row, std::size_t column) const {
-  return duckdb_value_is_null(&body_->result, column, row);
+  return api().value_is_null(&body_->result, column, row);
 }
 
 std::string Rows::text(std::size_t row, std::size_t column) const {
-  duckdb_string value = duckdb_value_string(&body_->result, column, row);
+  duckdb_string value = api().value_string(&body_->result, column, row);
   std::string text = value.data == nullptr ? std::string() : std::string(value.data, value.size);
-  duckdb_free(value.data);
+  api().free(value.data);
   return text;
 }
 
 std::int64_t Rows::integer(std::size_t row, std::size_t column) const {
-  return duckdb_value_int64(&body_->result, column, row);
+  return api().value_int64(&body_->result, column, row);
 }
 double Rows::real(std::size_t row, std::size_t column) const {
-  return duckdb_value_double(&body_->result, column, row);
+  return api().value_double(&body_->result, column, row);
 }
 
 struct Database::Body {
@@ -266,15 +270,17 @@ struct Database::Body {
   std::string extension_folder;
   std::mutex mutex;
   std::set<std::string, std::less<>> loaded;
+  std::unique_ptr<ExtraThreads> extra_threads;
   Objection objection;
 };
 
 struct Connection::Body {
   duckdb_connection connection = nullptr;
   std::shared_ptr<Database> database;  // an instance outlives its connections
+  ExtraThreads* extra_threads = nullptr;
   bool tells_progress = false;
   ~Body() {
-    if (connection != nullptr) duckdb_disconnect(&connection);
+    if (connection != nullptr) api().disconnect(&connection);
   }
 };
 
@@ -283,26 +289,26 @@ namespace {
 // Names of files may be NULL, which DuckDB's readers refuse themselves.
 std::vector<std::string> texts_of(duckdb_vector vector, idx_t count) {
   std::vector<std::string> texts;
-  auto* data = static_cast<duckdb_string_t*>(duckdb_vector_get_data(vector));
-  std::uint64_t* valid = duckdb_vector_get_validity(vector);
+  auto* data = static_cast<duckdb_string_t*>(api().vector_get_data(vector));
+  std::uint64_t* valid = api().vector_get_validity(vector);
   for (idx_t i = 0; i < count; ++i)
-    if (valid == nullptr || duckdb_validity_row_is_valid(valid, i))
-      texts.emplace_back(duckdb_string_t_data(&data[i]), duckdb_string_t_length(data[i]));
+    if (valid == nullptr || api().validity_row_is_valid(valid, i))
+      texts.emplace_back(api().string_t_data(&data[i]), api().string_t_length(data[i]));
   return texts;
 }
 
 void pass_files(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output, bool is_list) {
-  const auto& database = *static_cast<const Database*>(duckdb_scalar_function_get_extra_info(call));
-  duckdb_vector names = duckdb_data_chunk_get_vector(input, 0);
-  const auto texts = is_list ? texts_of(duckdb_list_vector_get_child(names), duckdb_list_vector_get_size(names))
-                             : texts_of(names, duckdb_data_chunk_get_size(input));
+  const auto& database = *static_cast<const Database*>(api().scalar_function_get_extra_info(call));
+  duckdb_vector names = api().data_chunk_get_vector(input, 0);
+  const auto texts = is_list ? texts_of(api().list_vector_get_child(names), api().list_vector_get_size(names))
+                             : texts_of(names, api().data_chunk_get_size(input));
   for (const std::string& text : texts)
     if (auto objection = database.objection_to(text)) {
       objection_made = *objection;
-      duckdb_scalar_function_set_error(call, objection_made.c_str());
+      api().scalar_function_set_error(call, objection_made.c_str());
       return;
     }
-  duckdb_vector_reference_vector(output, names);
+  api().vector_reference_vector(output, names);
 }
 
 void pass_file(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output) {
@@ -314,24 +320,24 @@ void pass_list(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector
 
 bool make_file_guard(duckdb_connection connection, Database* database) {
   const std::string name(kFileGuard);
-  duckdb_scalar_function_set set = duckdb_create_scalar_function_set(name.c_str());
-  duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-  duckdb_logical_type list = duckdb_create_list_type(text);
+  duckdb_scalar_function_set set = api().create_scalar_function_set(name.c_str());
+  duckdb_logical_type text = api().create_logical_type(DUCKDB_TYPE_VARCHAR);
+  duckdb_logical_type list = api().create_list_type(text);
   bool made = true;
   for (const bool is_list : {false, true}) {
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_scalar_function_set_name(function, name.c_str());
-    duckdb_scalar_function_add_parameter(function, is_list ? list : text);
-    duckdb_scalar_function_set_return_type(function, is_list ? list : text);
-    duckdb_scalar_function_set_extra_info(function, database, nullptr);
-    duckdb_scalar_function_set_function(function, is_list ? pass_list : pass_file);
-    made = made && duckdb_add_scalar_function_to_set(set, function) == DuckDBSuccess;
-    duckdb_destroy_scalar_function(&function);
+    duckdb_scalar_function function = api().create_scalar_function();
+    api().scalar_function_set_name(function, name.c_str());
+    api().scalar_function_add_parameter(function, is_list ? list : text);
+    api().scalar_function_set_return_type(function, is_list ? list : text);
+    api().scalar_function_set_extra_info(function, database, nullptr);
+    api().scalar_function_set_function(function, is_list ? pass_list : pass_file);
+    made = made && api().add_scalar_function_to_set(set, function) == DuckDBSuccess;
+    api().destroy_scalar_function(&function);
   }
-  made = made && duckdb_register_scalar_function_set(connection, set) == DuckDBSuccess;
-  duckdb_destroy_scalar_function_set(&set);
-  duckdb_destroy_logical_type(&list);
-  duckdb_destroy_logical_type(&text);
+  made = made && api().register_scalar_function_set(connection, set) == DuckDBSuccess;
+  api().destroy_scalar_function_set(&set);
+  api().destroy_logical_type(&list);
+  api().destroy_logical_type(&text);
   return made;
 }
 
@@ -346,6 +352,19 @@ Outcome<void> set_time_zone(Database& database) {
 
 /// WEIR_QUERY_LOG names a folder: every statement of every instance is then logged there by DuckDB itself, one folder
 /// an instance.
+/// Takes the threads of DuckDB's pool away and returns how many they were.
+Outcome<int> take_pool(Database& database) {
+  auto connection = database.connect();
+  if (!connection) return tl::unexpected(connection.error());
+  auto rows = connection->query("SELECT CAST(current_setting('threads') AS INTEGER)");
+  if (!rows) return tl::unexpected(rows.error());
+  const auto threads = static_cast<int>(rows->integer(0, 0));
+  // A thread of the caller's counts as external.
+  if (auto done = connection->execute(Sql("SET GLOBAL external_threads = {}", threads)); !done)
+    return tl::unexpected(done.error());
+  return threads - 1;
+}
+
 Outcome<void> log_queries(Database& database) {
   const char* folder = std::getenv("WEIR_QUERY_LOG");
   if (folder == nullptr || *folder == '\0') return {};
@@ -388,11 +407,13 @@ std::string memory_size(const std::string& limit) {
 }  // namespace
 
 Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options) {
+  if (auto loaded = load_api(); !loaded)
+    return tl::unexpected(Failure{FailureType::Io, "DuckDB cannot be loaded: " + loaded.error(), std::nullopt});
   duckdb_config config = nullptr;
-  duckdb_create_config(&config);
+  api().create_config(&config);
   std::string refused;
   const auto set = [&config, &refused](const char* name, const std::string& value) {
-    if (!value.empty() && duckdb_set_config(config, name, value.c_str()) == DuckDBError)
+    if (!value.empty() && api().set_config(config, name, value.c_str()) == DuckDBError)
       refused = std::string(name) + " cannot be " + value;
   };
   set("allow_unsigned_extensions", "true");
@@ -405,33 +426,40 @@ Outcome<std::shared_ptr<Database>> Database::open(const DatabaseOptions& options
   set("max_temp_directory_size", options.temp_limit);
   set("preserve_insertion_order", "false");
   if (!refused.empty()) {
-    duckdb_destroy_config(&config);
+    api().destroy_config(&config);
     return tl::unexpected(Failure{FailureType::InvalidInput, refused, std::nullopt});
   }
   std::shared_ptr<Database> opened(new Database());
   opened->body_ = std::make_unique<Body>();
   opened->body_->extension_folder = options.extension_folder;
   char* error = nullptr;
-  const auto state = duckdb_open_ext(nullptr, &opened->body_->database, config, &error);
-  duckdb_destroy_config(&config);
+  const auto state = api().open_ext(nullptr, &opened->body_->database, config, &error);
+  api().destroy_config(&config);
   if (state == DuckDBError) {
     Failure failure = failure_from(error, FailureType::Other);
-    duckdb_free(error);
+    api().free(error);
     return tl::unexpected(std::move(failure));
   }
   duckdb_connection connection = nullptr;
-  duckdb_connect(opened->body_->database, &connection);
+  api().connect(opened->body_->database, &connection);
   const bool is_guarded = make_file_guard(connection, opened.get());
-  duckdb_disconnect(&connection);
+  api().disconnect(&connection);
   if (!is_guarded)
     return tl::unexpected(Failure{FailureType::Internal, "the guard of file names cannot be made", std::nullopt});
   if (auto done = set_time_zone(*opened); !done) return tl::unexpected(done.error());
+  if (options.threads != 1) {
+    auto taken = take_pool(*opened);
+    if (!taken) return tl::unexpected(taken.error());
+    if (*taken > 0) opened->body_->extra_threads = std::make_unique<ExtraThreads>(opened->body_->database, *taken);
+  }
   if (auto logged = log_queries(*opened); !logged) return tl::unexpected(logged.error());
   return opened;
 }
 
 Database::~Database() {
-  if (body_ != nullptr && body_->database != nullptr) duckdb_close(&body_->database);
+  if (body_ == nullptr || body_->database == nullptr) return;
+  body_->extra_threads.reset();
+  api().close(&body_->database);
 }
 
 void Database::guard_files(Objection objection) {
@@ -452,7 +480,7 @@ std::optional<std::string> Connection::objection_to(const std::string& file) con
   return body_->database->objection_to(file);
 }
 
-std::string Database::version() { return duckdb_library_version(); }
+std::string Database::version() { return WEIR_DUCKDB_VERSION; }
 
 std::string Database::extension_file(const std::string& extension_folder, std::string_view extension) {
 #if defined(__aarch64__)
@@ -468,25 +496,26 @@ Outcome<void> Database::load(std::string_view extension) {
   const std::lock_guard lock(body_->mutex);
   if (body_->loaded.contains(extension)) return {};
   duckdb_connection connection = nullptr;
-  duckdb_connect(body_->database, &connection);
+  api().connect(body_->database, &connection);
   const std::string file = extension_file(body_->extension_folder, extension);
   duckdb_result result{};
   Outcome<void> outcome;
-  if (duckdb_query(connection, Sql("LOAD {}", Literal(file)).text().c_str(), &result) == DuckDBError)
-    outcome = tl::unexpected(failure_from(duckdb_result_error(&result), type_of(duckdb_result_error_type(&result))));
+  if (api().query(connection, Sql("LOAD {}", Literal(file)).text().c_str(), &result) == DuckDBError)
+    outcome = tl::unexpected(failure_from(api().result_error(&result), type_of(api().result_error_type(&result))));
   else
     body_->loaded.emplace(extension);
-  duckdb_destroy_result(&result);
-  duckdb_disconnect(&connection);
+  api().destroy_result(&result);
+  api().disconnect(&connection);
   return outcome;
 }
 
 Outcome<Connection> Database::connect() {
   Connection connection;
   connection.body_ = std::make_unique<Connection::Body>();
-  if (duckdb_connect(body_->database, &connection.body_->connection) == DuckDBError)
+  if (api().connect(body_->database, &connection.body_->connection) == DuckDBError)
     return tl::unexpected(Failure{FailureType::Other, "cannot connect to the DuckDB instance", std::nullopt});
   connection.body_->database = shared_from_this();
+  connection.body_->extra_threads = body_->extra_threads.get();
   // Not for the instance: extensions have connections of their own, whose errors they put into theirs.
   if (auto done = connection.execute("SET errors_as_json = true"); !done) return tl::unexpected(done.error());
   return connection;
@@ -498,16 +527,18 @@ Connection& Connection::operator=(Connection&&) noexcept = default;
 Connection::~Connection() = default;
 
 Outcome<Rows> Connection::query(const Sql& sql) {
+  // What a lake does in a commit are thousands of small statements: nobody is to join.
+  const ExtraThreads::Statement statement(sql.text() == kCommit ? nullptr : body_->extra_threads);
   objection_made.clear();
   Rows rows;
   rows.body_ = std::make_unique<Rows::Body>();
   duckdb_result& result = rows.body_->result;
-  if (duckdb_query(body_->connection, sql.text().c_str(), &result) == DuckDBError)
-    return tl::unexpected(failure_from(duckdb_result_error(&result), type_of(duckdb_result_error_type(&result))));
-  for (idx_t i = 0; i < duckdb_column_count(&result); ++i) {
-    duckdb_logical_type type = duckdb_column_logical_type(&result, i);
-    rows.body_->columns.push_back({duckdb_column_name(&result, i), type_text(type)});
-    duckdb_destroy_logical_type(&type);
+  if (api().query(body_->connection, sql.text().c_str(), &result) == DuckDBError)
+    return tl::unexpected(failure_from(api().result_error(&result), type_of(api().result_error_type(&result))));
+  for (idx_t i = 0; i < api().column_count(&result); ++i) {
+    duckdb_logical_type type = api().column_logical_type(&result, i);
+    rows.body_->columns.push_back({api().column_name(&result, i), type_text(type)});
+    api().destroy_logical_type(&type);
   }
   return rows;
 }
@@ -521,30 +552,30 @@ Outcome<std::int64_t> Connection::execute(const Sql& sql) {
 Outcome<std::vector<Column>> Connection::describe(const Sql& sql) {
   objection_made.clear();
   duckdb_prepared_statement statement = nullptr;
-  if (duckdb_prepare(body_->connection, sql.text().c_str(), &statement) == DuckDBError) {
-    Failure failure = failure_from(duckdb_prepare_error(statement), FailureType::Other);
-    duckdb_destroy_prepare(&statement);
+  if (api().prepare(body_->connection, sql.text().c_str(), &statement) == DuckDBError) {
+    Failure failure = failure_from(api().prepare_error(statement), FailureType::Other);
+    api().destroy_prepare(&statement);
     return tl::unexpected(std::move(failure));
   }
   std::vector<Column> columns;
-  for (idx_t i = 0; i < duckdb_prepared_statement_column_count(statement); ++i) {
-    const char* name = duckdb_prepared_statement_column_name(statement, i);
-    duckdb_logical_type type = duckdb_prepared_statement_column_logical_type(statement, i);
+  for (idx_t i = 0; i < api().prepared_statement_column_count(statement); ++i) {
+    const char* name = api().prepared_statement_column_name(statement, i);
+    duckdb_logical_type type = api().prepared_statement_column_logical_type(statement, i);
     columns.push_back({name, type_text(type)});
-    duckdb_free(const_cast<char*>(name));
-    duckdb_destroy_logical_type(&type);
+    api().free(const_cast<char*>(name));
+    api().destroy_logical_type(&type);
   }
-  duckdb_destroy_prepare(&statement);
+  api().destroy_prepare(&statement);
   return columns;
 }
 
 Outcome<std::size_t> Connection::count_statements(const Sql& sql) {
   duckdb_extracted_statements statements = nullptr;
-  const idx_t count = duckdb_extract_statements(body_->connection, sql.text().c_str(), &statements);
-  const char* error = count == 0 ? duckdb_extract_statements_error(statements) : nullptr;
+  const idx_t count = api().extract_statements(body_->connection, sql.text().c_str(), &statements);
+  const char* error = count == 0 ? api().extract_statements_error(statements) : nullptr;
   Outcome<std::size_t> outcome = static_cast<std::size_t>(count);
   if (error != nullptr) outcome = tl::unexpected(failure_from(error, FailureType::Other));
-  duckdb_destroy_extracted(&statements);
+  api().destroy_extracted(&statements);
   return outcome;
 }
 
@@ -554,10 +585,10 @@ void Connection::tell_progress() {
   (void)execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false");
 }
 
-void Connection::interrupt() const { duckdb_interrupt(body_->connection); }
+void Connection::interrupt() const { api().interrupt(body_->connection); }
 
 std::optional<double> Connection::progress() const {
-  const double percentage = duckdb_query_progress(body_->connection).percentage;
+  const double percentage = api().query_progress(body_->connection).percentage;
   if (percentage < 0) return std::nullopt;
   return percentage / 100.0;
 }
@@ -571,7 +602,7 @@ Transaction::~Transaction() { rollback(); }
 
 Outcome<void> Transaction::commit() {
   Connection* connection = std::exchange(connection_, nullptr);
-  if (auto done = connection->execute("COMMIT"); !done) {
+  if (auto done = connection->execute(kCommit); !done) {
     (void)connection->execute("ROLLBACK");
     return tl::unexpected(done.error());
   }
