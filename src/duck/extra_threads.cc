@@ -1,5 +1,7 @@
 #include "duck/extra_threads.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "duck/api.h"
@@ -8,10 +10,15 @@ namespace weir::duck {
 namespace {
 
 using namespace std::chrono_literals;
-using std::chrono::steady_clock;
 
 /// A statement of a small model takes about one millisecond.
 constexpr auto kLong = 3ms;
+
+std::chrono::nanoseconds spent(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
 
 }  // namespace
 
@@ -28,8 +35,9 @@ ExtraThreads::~ExtraThreads() {
   began_.notify_all();
 }
 
-bool ExtraThreads::any_long(Time now) const {
-  return std::any_of(running_.begin(), running_.end(), [now](Time begin) { return now - begin >= kLong; });
+bool ExtraThreads::any_long() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const Running& one) { return spent(one.clock) - one.begin >= kLong; });
 }
 
 void ExtraThreads::send_home() {
@@ -41,8 +49,8 @@ void ExtraThreads::join_long_statements() {
   while (true) {
     began_.wait(lock, [this] { return ends_ || !running_.empty(); });
     if (ends_) return;
-    if (!any_long(steady_clock::now())) {
-      began_.wait_until(lock, *std::min_element(running_.begin(), running_.end()) + kLong);
+    if (!any_long()) {
+      began_.wait_for(lock, kLong, [this] { return ends_; });
       continue;
     }
     duckdb_task_state state = api().create_task_state(database_);
@@ -57,17 +65,18 @@ void ExtraThreads::join_long_statements() {
 
 ExtraThreads::Statement::Statement(ExtraThreads* threads) : threads_(threads) {
   if (threads_ == nullptr) return;
-  begin_ = steady_clock::now();
+  clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+  pthread_getcpuclockid(pthread_self(), &clock);
   const std::lock_guard lock(threads_->mutex_);
-  threads_->running_.push_back(begin_);
+  threads_->running_.push_back({this, clock, spent(clock)});
   if (threads_->running_.size() == 1) threads_->began_.notify_all();
 }
 
 ExtraThreads::Statement::~Statement() {
   if (threads_ == nullptr) return;
   const std::lock_guard lock(threads_->mutex_);
-  threads_->running_.erase(std::find(threads_->running_.begin(), threads_->running_.end(), begin_));
-  if (!threads_->at_work_.empty() && !threads_->any_long(steady_clock::now())) threads_->send_home();
+  std::erase_if(threads_->running_, [this](const Running& one) { return one.statement == this; });
+  if (!threads_->at_work_.empty() && !threads_->any_long()) threads_->send_home();
 }
 
 }  // namespace weir::duck

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <duckdb.h>
+#include <time.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -33,21 +34,25 @@ class ExtraThreads {
 
    private:
     ExtraThreads* threads_;
-    std::chrono::steady_clock::time_point begin_;
   };
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
+  /// By its caller's processor time: on a busy machine a small statement lasts long, too.
+  struct Running {
+    const Statement* statement;
+    clockid_t clock;
+    std::chrono::nanoseconds begin;
+  };
   void join_long_statements();
   /// The two below require mutex_ to be held.
-  bool any_long(Time now) const;
+  bool any_long() const;
   void send_home();
 
   duckdb_database database_;
   std::mutex mutex_;
   std::condition_variable began_;
-  std::vector<Time> running_;                 // when the statements that run began
-  std::vector<duckdb_task_state> at_work_;    // one for each thread that has joined
+  std::vector<Running> running_;
+  std::vector<duckdb_task_state> at_work_;  // one for each thread that has joined
   bool ends_ = false;
   std::vector<std::jthread> threads_;
 };
