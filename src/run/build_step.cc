@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <set>
 
@@ -184,13 +185,20 @@ void add_lakes_to_pin(const Session& session, const Model& model, std::set<std::
   }
 }
 
-/// Pins and renders under one shared lock, see images.h. The transaction must have begun.
+/// Pins and renders, see images.h. The transaction must have begun.
 Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connection& connection) {
   const Model& model = *work.step->model;
-  const std::shared_lock lock(session.images.mutex());
-  std::map<std::string, std::int64_t> versions;
+  std::shared_lock commits(session.images.commits(), std::defer_lock);
+  std::shared_lock lock(session.images.mutex());
   std::set<std::string> names;
   add_lakes_to_pin(session, model, names);
+  if (!names.empty()) {
+    lock.unlock();
+    commits.lock();
+    lock.lock();
+    add_lakes_to_pin(session, model, names);
+  }
+  std::map<std::string, std::int64_t> versions;
   for (const std::string& name : names) {
     WEIR_TRY(versions[name], session.lakes.lake(name).current_version(connection));
   }
@@ -331,7 +339,8 @@ Result<duck::Sql> audit_relation(Session& session, const Asset& named) {
     return duck::Sql("{}", table);
   }
   const std::shared_lock lock(session.images.mutex());
-  if (auto image = session.images.find(asset, 0)) return image->relation;
+  // The clean connection reads the newest version.
+  if (auto image = session.images.find(asset, std::numeric_limits<std::int64_t>::max())) return image->relation;
   return duck::Sql("{}", session.lakes.lake(asset.place).readable(asset.schema, asset.name));
 }
 

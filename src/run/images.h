@@ -2,9 +2,10 @@
 // table.
 //
 // An after-image such as "the table plus the appended rows" is true only until its commit: afterwards the table holds
-// those rows already. Therefore a reader first pins the version of every lake in its transaction and then asks, both
-// under a shared lock, and the publisher holds the lock exclusively from COMMIT until the new version is noted here. So
-// a reader sees the image and the table of before the commit, or the table of after it, never a mix.
+// those rows already. Therefore a reader first pins the version of every lake that it reads in its transaction and then
+// asks, both while it shares the lock of the commits, which the publisher holds alone from COMMIT until the new version
+// is noted here. So a reader sees the image and the table of before the commit, or the table of after it, never a mix.
+// One that reads images which stand alone has nothing to pin and goes on during a commit.
 #pragma once
 
 #include <map>
@@ -43,9 +44,11 @@ class Images {
     std::optional<std::int64_t> base = {};
   };
 
+  /// Taken before `mutex`, where both are.
+  std::shared_mutex& commits() { return commits_under_way_; }
   std::shared_mutex& mutex() { return mutex_; }
 
-  /// Requires: the mutex is held (shared suffices for `find`, exclusive for the others).
+  /// Requires: the mutex is held (exclusively for the first three, shared suffices for the others).
   void add(const Asset& asset, Image image);
   void remove_step(std::size_t step);
   void set_published(std::size_t step, std::int64_t version);
@@ -59,6 +62,7 @@ class Images {
   bool needs_pin(const Asset& asset) const;
 
  private:
+  std::shared_mutex commits_under_way_;
   std::shared_mutex mutex_;
   std::map<std::string, Image> images_;
   /// The assets that a step has images of: its target, and the view of a history.

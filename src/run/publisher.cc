@@ -198,7 +198,7 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
     remove_strays(lake, members, started);
     return fail(std::move(done).error());
   }
-  const std::unique_lock images(session_.images.mutex());
+  const std::unique_lock commits(session_.images.commits());
   auto version =
       lake::commit(writer_, lake, std::move(*transaction), commit, lake::author(), message_of(members), base_version_);
   if (!version) {
@@ -207,6 +207,7 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
     return fail(std::move(version).error());
   }
   failpoint("after_confirm");
+  const std::unique_lock images(session_.images.mutex());
   for (StepWork* member : members)
     if (member->effect->changes) session_.images.set_published(member->step->id, version->value_or(base_version_));
   return version->value_or(base_version_);
