@@ -300,7 +300,7 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
   // A replace compares content with what was recorded: hashed along with the counts, the table is never read for that.
   const Model& model = work.request.model;
   const bool is_replaced = model.strategy == Strategy::Replace || replaces_part(model);
-  const Sums wanted = is_replaced ? Sums::Hashes : Sums::Bounds;
+  const Sums wanted = is_replaced ? Sums::Hashes : Sums::Counts;
   auto content = sum_up(work.connection, stage.relation, stage.columns, wanted);
   if (!content) return work.failed(content.error(), work.request.query, std::nullopt);
   stage.content = std::move(*content);
@@ -357,7 +357,7 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
   stage.notes = layout.notes;
   std::move(untimed.begin(), untimed.end(), std::back_inserter(stage.notes));
   if (auto filled = fill(work, layout, stage); !filled) {
-    remove_files(stage.files);
+    discard(connection, stage, false);
     return fail(std::move(filled).error());
   }
   if (work.raw)

@@ -97,39 +97,69 @@ std::optional<Content> content_from_json(const std::string& text) {
   return content;
 }
 
+namespace {
+
+/// A SELECT list under way: where each of its aggregates comes back.
+class Aggregates {
+ public:
+  template <class... Pieces>
+  std::size_t add(const Pieces&... pieces) {
+    parts_.emplace_back(pieces...);
+    return parts_.size() - 1;
+  }
+  duck::Sql list() const { return duck::Sql::join(parts_, ", "); }
+
+ private:
+  std::vector<duck::Sql> parts_;
+};
+
+struct Counted {
+  std::optional<std::size_t> values;
+  std::optional<std::size_t> minimum;
+  std::optional<std::size_t> maximum;
+};
+
+Counted count_column(const lake::ColumnState& column, Sums wanted, Aggregates& aggregates) {
+  const duck::Identifier name(column.name);
+  Counted counted;
+  if (wanted != Sums::Counts || !column.nullable) counted.values = aggregates.add("system.main.count(stage.{})", name);
+  if (wanted != Sums::Bounds || !has_bounds(parse_type(column.type))) return counted;
+  counted.minimum = aggregates.add("CAST(system.main.min(stage.{}) AS VARCHAR)", name);
+  counted.maximum = aggregates.add("CAST(system.main.max(stage.{}) AS VARCHAR)", name);
+  return counted;
+}
+
+}  // namespace
+
 duck::Outcome<Content> sum_up(duck::Connection& connection, const duck::Sql& relation,
                               const std::vector<lake::ColumnState>& columns, Sums wanted) {
   const bool with_hashes = wanted == Sums::Hashes;
-  std::vector<duck::Sql> parts = {"system.main.count_star()"};
-  for (const auto& column : columns) {
-    const duck::Identifier name(column.name);
-    parts.emplace_back("system.main.count(stage.{})", name);
-    if (!with_hashes && has_bounds(parse_type(column.type)))
-      parts.emplace_back("CAST(system.main.min(stage.{}) AS VARCHAR), CAST(system.main.max(stage.{}) AS VARCHAR)", name,
-                         name);
-    else
-      parts.emplace_back("NULL, NULL");
-  }
+  Aggregates aggregates;
+  const std::size_t count = aggregates.add("system.main.count_star()");
+  std::vector<Counted> counted;
+  for (const auto& column : columns) counted.push_back(count_column(column, wanted, aggregates));
   const duck::Identifier hash = free_name(columns);
-  if (with_hashes)
-    parts.emplace_back(
-        "CAST(system.main.sum(stage.{}) AS VARCHAR), CAST(system.main.sum(system.main.hash(stage.{})) AS VARCHAR)",
-        hash, hash);
+  std::optional<std::size_t> sums;
+  if (with_hashes) {
+    sums = aggregates.add("CAST(system.main.sum(stage.{}) AS VARCHAR)", hash);
+    aggregates.add("CAST(system.main.sum(system.main.hash(stage.{})) AS VARCHAR)", hash);
+  }
   const duck::Sql source = with_hashes ? duck::Sql("(SELECT *, system.main.hash({}) AS {} FROM {} AS stage)",
                                                    row_of(columns), hash, relation)
                                        : relation;
-  auto rows = connection.query(duck::Sql("SELECT {} FROM {} AS stage", duck::Sql::join(parts, ", "), source));
+  auto rows = connection.query(duck::Sql("SELECT {} FROM {} AS stage", aggregates.list(), source));
   if (!rows) return tl::unexpected(rows.error());
   Content content;
-  content.rows = rows->integer(0, 0);
+  content.rows = rows->integer(0, count);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::size_t at = 1 + 3 * i;
-    content.columns[columns[i].name] = {content.rows - rows->integer(0, at), rows->maybe_text(0, at + 1),
-                                        rows->maybe_text(0, at + 2)};
+    Content::ColumnSums& found = content.columns[columns[i].name];
+    if (counted[i].values) found.nulls = content.rows - rows->integer(0, *counted[i].values);
+    if (counted[i].minimum) found.minimum = rows->maybe_text(0, *counted[i].minimum);
+    if (counted[i].maximum) found.maximum = rows->maybe_text(0, *counted[i].maximum);
   }
-  if (with_hashes) {
-    content.sum = rows->maybe_text(0, 1 + 3 * columns.size()).value_or("0");
-    content.sum_of_hashes = rows->maybe_text(0, 2 + 3 * columns.size()).value_or("0");
+  if (sums) {
+    content.sum = rows->maybe_text(0, *sums).value_or("0");
+    content.sum_of_hashes = rows->maybe_text(0, *sums + 1).value_or("0");
   }
   return content;
 }

@@ -129,8 +129,7 @@ std::string struct_text(duckdb_logical_type type) {
 }
 
 std::string decimal_text(duckdb_logical_type type) {
-  return "DECIMAL(" + std::to_string(api().decimal_width(type)) + "," + std::to_string(api().decimal_scale(type)) +
-         ")";
+  return "DECIMAL(" + std::to_string(api().decimal_width(type)) + "," + std::to_string(api().decimal_scale(type)) + ")";
 }
 
 std::string child_text(duckdb_logical_type child) {
@@ -261,9 +260,7 @@ std::string Rows::text(std::size_t row, std::size_t column) const {
 std::int64_t Rows::integer(std::size_t row, std::size_t column) const {
   return api().value_int64(&body_->result, column, row);
 }
-double Rows::real(std::size_t row, std::size_t column) const {
-  return api().value_double(&body_->result, column, row);
-}
+double Rows::real(std::size_t row, std::size_t column) const { return api().value_double(&body_->result, column, row); }
 
 struct Database::Body {
   duckdb_database database = nullptr;

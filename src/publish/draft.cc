@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lake/partition_rows.h"
+
 namespace weir::publish {
 namespace {
 
@@ -110,8 +112,24 @@ void Draft::warn(Code code, std::string message, std::string hint) {
   effect.warnings.push_back(std::move(diagnostic));
 }
 
+Result<duck::Connection*> Draft::reading() {
+  if (transaction_) return &clean_;
+  auto transaction = duck::Transaction::begin(clean_);
+  if (!transaction) return fail(lake::explain(Code::W6020, "cannot begin to read", transaction.error()));
+  transaction_.emplace(std::move(*transaction));
+  return &clean_;
+}
+
+Result<void> Draft::end_reading() {
+  if (!transaction_) return {};
+  if (auto done = transaction_->commit(); !done)
+    return fail(lake::explain(Code::W6020, "cannot keep the after-image", done.error()));
+  return {};
+}
+
 Result<duck::Rows> Draft::ask(const duck::Sql& sql) {
-  auto rows = clean_.query(sql);
+  WEIR_TRY(duck::Connection* const connection, reading());
+  auto rows = connection->query(sql);
   if (!rows)
     return fail(lake::explain(Code::W6020, "working out what changes in " + request.model.target->uri(), rows.error()));
   return std::move(*rows);
@@ -122,8 +140,20 @@ Result<std::int64_t> Draft::count(const duck::Sql& sql) {
   return rows.integer(0, 0);
 }
 
+Result<std::int64_t> Draft::rows_of_slice() {
+  if (is_partitioned()) {
+    WEIR_TRY(duck::Connection* const connection, reading());
+    WEIR_TRY(const std::int64_t version, request.lake.current_version(*connection));
+    WEIR_TRY(const auto recorded,
+             lake::partition_rows(*connection, request.lake, target, request.stage.partition, version));
+    if (recorded) return *recorded;
+  }
+  return count(duck::Sql("SELECT count(*) FROM {} AS t{}", readable(), where_slice()));
+}
+
 Result<std::set<std::string>> Draft::merged_columns(const duck::Sql& relation) {
-  return build::merged_columns(clean_, relation, request.stage.columns);
+  WEIR_TRY(duck::Connection* const connection, reading());
+  return build::merged_columns(*connection, relation, request.stage.columns);
 }
 
 Result<duck::TableName> Draft::keep(std::string_view what, const duck::Sql& select, std::int64_t* rows) {
@@ -142,8 +172,9 @@ Result<duck::Sql> Draft::image(std::string_view what, const duck::Sql& select) {
 }
 
 Result<lake::TableState> Draft::observe(const Asset& asset) {
-  WEIR_TRY(const std::int64_t version, request.lake.current_version(clean_));
-  WEIR_TRY(auto states, request.lake.observe(clean_, {asset}, version));
+  WEIR_TRY(duck::Connection* const connection, reading());
+  WEIR_TRY(const std::int64_t version, request.lake.current_version(*connection));
+  WEIR_TRY(auto states, request.lake.observe(*connection, {asset}, version));
   return states.at(asset.key());
 }
 

@@ -53,6 +53,12 @@ class Draft {
  public:
   Draft(duck::Connection& clean, const PrepareRequest& request);
 
+  /// The connection to ask on, in one read transaction that begins with the first question: most small tables ask
+  /// nothing.
+  Result<duck::Connection*> reading();
+  /// Keeps what was made on it.
+  Result<void> end_reading();
+
   const PrepareRequest& request;
   /// The target to build upon: nothing under `--full-refresh`.
   lake::TableState target;
@@ -81,6 +87,8 @@ class Draft {
 
   Result<duck::Rows> ask(const duck::Sql& sql);
   Result<std::int64_t> count(const duck::Sql& sql);
+  /// Rows that the target holds of the slice. Requires: the target exists.
+  Result<std::int64_t> rows_of_slice();
   /// Columns of the stage whose spelling the lake may not keep in the rows of `relation`, see build::merged_columns().
   Result<std::set<std::string>> merged_columns(const duck::Sql& relation);
   /// Makes a table of the memory database from a SELECT; returns its name. `rows` receives its count.
@@ -127,6 +135,7 @@ class Draft {
   duck::Connection& clean_;
   /// Of windows, see slice_condition(); known once the shape is.
   std::optional<duck::Sql> in_windows_;
+  std::optional<duck::Transaction> transaction_;
 };
 
 // keys.cc
@@ -173,7 +182,7 @@ std::int64_t effective_time(Draft& draft, const duck::Rows& rows, std::size_t ne
 std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track);
 
 // One function a strategy: fills draft.effect.
-Result<void> prepare_replace(duck::Connection& clean, Draft& draft);
+Result<void> prepare_replace(Draft& draft);
 Result<void> prepare_append(Draft& draft);
 Result<void> prepare_merge(Draft& draft);
 Result<void> prepare_history(Draft& draft);

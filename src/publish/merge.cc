@@ -123,7 +123,7 @@ Result<void> prepare_merge(Draft& draft) {
   if (!draft.target.exists) return merge_into_nothing(draft, source);
   std::int64_t held = draft.target.rows;
   if (draft.is_partitioned()) {
-    WEIR_TRY(held, draft.count(duck::Sql("SELECT count(*) FROM {} AS t{}", draft.readable(), draft.where_slice())));
+    WEIR_TRY(held, draft.rows_of_slice());
   }
   WEIR_TRY(const Difference difference, compare(draft, key, source));
   Effect& effect = draft.effect;

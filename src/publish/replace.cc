@@ -59,7 +59,7 @@ Result<bool> clears_values(Draft& draft) {
 
 // Counts and bounds are free and decide nearly always; hashes are taken only when those agree. Where no hash was
 // recorded, the target's rows are hashed as they are: exact, and needed once.
-Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t held_rows) {
+Result<bool> is_unchanged(Draft& draft, std::int64_t held_rows) {
   const build::Content& fresh = draft.request.stage.content;
   const auto& recorded = draft.request.recorded;
   if (!draft.target.exists || draft.request.always_commit || !draft.shape.alters.empty()) return false;
@@ -68,7 +68,11 @@ Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t he
   if (recorded && differ(*recorded, fresh)) return false;
   if (fresh.rows == 0) return true;
   build::Stage stage = draft.request.stage;
-  if (stage.content.sum.empty()) WEIR_CHECK(build::add_hashes(clean, stage));
+  const auto add_hashes = [&draft](build::Stage& rows, const std::set<std::string>& by_value) -> Result<void> {
+    WEIR_TRY(duck::Connection* const connection, draft.reading());
+    return build::add_hashes(*connection, rows, by_value);
+  };
+  if (stage.content.sum.empty()) WEIR_CHECK(add_hashes(stage, {}));
   draft.effect.content = stage.content;
   if (recorded && !recorded->sum.empty())
     return recorded->sum == stage.content.sum && recorded->sum_of_hashes == stage.content.sum_of_hashes;
@@ -76,8 +80,8 @@ Result<bool> is_unchanged(duck::Connection& clean, Draft& draft, std::int64_t he
   if (clears) return false;
   const auto equals_held = [&](const std::set<std::string>& by_value) -> Result<bool> {
     build::Stage held = stage_of_target(draft);
-    WEIR_CHECK(build::add_hashes(clean, held, by_value));
-    if (!by_value.empty()) WEIR_CHECK(build::add_hashes(clean, stage, by_value));
+    WEIR_CHECK(add_hashes(held, by_value));
+    if (!by_value.empty()) WEIR_CHECK(add_hashes(stage, by_value));
     return held.content.sum == stage.content.sum && held.content.sum_of_hashes == stage.content.sum_of_hashes;
   };
   WEIR_TRY(const bool equal, equals_held({}));
@@ -135,18 +139,17 @@ void write_part(Draft& draft, std::int64_t held_rows) {
 
 }  // namespace
 
-Result<void> prepare_replace(duck::Connection& clean, Draft& draft) {
+Result<void> prepare_replace(Draft& draft) {
   Effect& effect = draft.effect;
   const build::Content& fresh = draft.request.stage.content;
   const bool is_part = replaces_part(draft.request.model);
   std::int64_t held_rows = draft.request.target.exists ? draft.request.target.rows : 0;
   if (draft.target.exists && is_part) {
-    WEIR_TRY(held_rows,
-             draft.count(duck::Sql("SELECT count(*) FROM {} AS t{}", draft.readable(), draft.where_slice())));
+    WEIR_TRY(held_rows, draft.rows_of_slice());
   }
   effect.rows = fresh.rows;
   effect.content = fresh;
-  WEIR_TRY(const bool unchanged, is_unchanged(clean, draft, held_rows));
+  WEIR_TRY(const bool unchanged, is_unchanged(draft, held_rows));
   effect.changes = !unchanged;
   effect.counts.inserted = unchanged ? 0 : fresh.rows;
   effect.counts.deleted = unchanged ? 0 : held_rows;

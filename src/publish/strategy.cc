@@ -30,7 +30,7 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
   WEIR_CHECK(draft.take_shape());
   switch (request.model.strategy) {
     case Strategy::Replace:
-      WEIR_CHECK(prepare_replace(clean, draft));
+      WEIR_CHECK(prepare_replace(draft));
       break;
     case Strategy::Append:
       WEIR_CHECK(prepare_append(draft));
@@ -47,6 +47,7 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
       WEIR_CHECK(request.model.key.empty() ? prepare_replace(clean, draft) : prepare_merge(draft));
       break;
   }
+  WEIR_CHECK(draft.end_reading());
   return std::move(draft.effect);
 }
 

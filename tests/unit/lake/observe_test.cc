@@ -6,6 +6,7 @@
 #include "lake/changes.h"
 #include "lake/commit.h"
 #include "lake/lakes.h"
+#include "lake/partition_rows.h"
 #include "lake/strays.h"
 #include "support/test_lake.h"
 
@@ -61,6 +62,34 @@ TEST_P(Observing, TypesAreSpelledAsAQueryOfTheTableReportsThem) {
     EXPECT_EQ(found.columns[i].name, (*expected)[i].name);
     EXPECT_EQ(found.columns[i].type, (*expected)[i].type) << found.columns[i].name;
   }
+}
+
+TEST_P(Observing, RowsOfAPartitionAreToldByItsFilesOrNotAtAll) {
+  const auto told = [&](const std::string& partition) {
+    const auto rows = partition_rows(*connection_, main(), state(asset("t")), partition, version());
+    if (!rows) ADD_FAILURE() << test::messages(rows.error());
+    return rows ? *rows : std::nullopt;
+  };
+  const auto insert = [&](const std::string& partition, std::int64_t rows) {
+    run(Sql("INSERT INTO {} SELECT i, {} FROM range({}) AS r (i)", table("t"), duck::Literal(partition), rows));
+  };
+  run(Sql("CREATE TABLE {} (id BIGINT, _wm_partition VARCHAR)", table("t")));
+  run(Sql("ALTER TABLE {} SET PARTITIONED BY (_wm_partition)", table("t")));
+  for (const std::string partition : {"a", "b/ü '%20", "NULL"}) {
+    EXPECT_EQ(told(partition), std::nullopt) << partition;
+    insert(partition, 50);
+    insert(partition, 20);
+    EXPECT_EQ(told(partition), 70) << partition;
+  }
+  run(Sql("DELETE FROM {} WHERE _wm_partition = 'a' AND id % 10 = 3", table("t")));
+  EXPECT_EQ(told("a"), 63);
+  EXPECT_EQ(told("b/ü '%20"), 70);
+  run(Sql("DELETE FROM {} WHERE _wm_partition = 'a'", table("t")));
+  EXPECT_EQ(told("a"), std::nullopt) << "no file";
+  run(Sql("ALTER TABLE {} RESET PARTITIONED BY", table("t")));
+  insert("b/ü '%20", 5);
+  run(Sql("ALTER TABLE {} SET PARTITIONED BY (_wm_partition)", table("t")));
+  EXPECT_EQ(told("b/ü '%20"), std::nullopt) << "a file is not partitioned";
 }
 
 TEST_P(Observing, PropertiesOfColumnsAndTableAreFound) {

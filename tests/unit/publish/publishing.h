@@ -105,16 +105,15 @@ class Publishing : public ::testing::Test {
     return request;
   }
 
-  /// Prepares in a transaction of its own, as a run does.
+  /// Observes in a transaction of its own and prepares in another, as a run does.
   Result<Effect> prepared(PrepareRequest& request) {
     auto transaction = duck::Transaction::begin(*clean_);
     EXPECT_TRUE(transaction.has_value());
     WEIR_TRY(const std::int64_t version, lake().current_version(*clean_));
     WEIR_TRY(auto states, lake().observe(*clean_, {*model.target}, version));
-    request.target = states.at(model.target->key());
-    WEIR_TRY(Effect effect, prepare(*clean_, request));
     EXPECT_TRUE(transaction->commit().has_value());
-    return effect;
+    request.target = states.at(model.target->key());
+    return prepare(*clean_, request);
   }
 
   /// Publishes the rows of `select` and checks that images, counts and the table agree. Returns the effect or nothing
