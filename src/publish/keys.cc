@@ -126,7 +126,7 @@ duck::Sql key_match(const Key& key, const ValueOf& left, std::string_view right)
   std::vector<duck::Sql> terms;
   for (std::size_t i = 0; i < key.size(); ++i)
     terms.push_back(duck::Sql("{} IS NOT DISTINCT FROM {}.{}", left(key[i]), duck::Identifier(std::string(right)),
-                              numbered(letter, i)));
+                              numbered('k', i)));
   return duck::Sql::join(terms, " AND ");
 }
 
