@@ -185,8 +185,20 @@ void add_lakes_to_pin(const Session& session, const Model& model, std::set<std::
   }
 }
 
-/// Pins and renders, see images.h. The transaction must have begun.
-Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connection& connection) {
+/// The read transaction of a step. A step that reads no lake and runs one statement needs none: each costs as much as a
+/// tenth of a small model.
+using Reading = std::optional<duck::Transaction>;
+
+Result<void> begin(Reading& reading, duck::Connection& connection) {
+  if (reading) return {};
+  auto transaction = duck::Transaction::begin(connection);
+  if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
+  reading.emplace(std::move(*transaction));
+  return {};
+}
+
+/// Pins and renders, see images.h. The transaction begins where there is a lake to pin.
+Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connection& connection, Reading& reading) {
   const Model& model = *work.step->model;
   std::shared_lock commits(session.images.commits(), std::defer_lock);
   std::shared_lock lock(session.images.mutex());
@@ -200,6 +212,7 @@ Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connecti
   }
   std::map<std::string, std::int64_t> versions;
   for (const std::string& name : names) {
+    WEIR_CHECK(begin(reading, connection));
     WEIR_TRY(versions[name], session.lakes.lake(name).current_version(connection));
   }
   work.report.inputs.clear();
@@ -248,14 +261,18 @@ Diagnostics in_project_words(const Session& session, const Model& model, Diagnos
   return problems;
 }
 
-Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Holder holder) {
+/// True for a model of one query: it leaves no temporary objects, no settings and no macros behind. A partitioned one
+/// may be given macros.
+bool leaves_no_trace(const Model& model) {
+  return model.script.statements.size() == 1 && model.macros.empty() && !model.partitioning;
+}
+
+Result<build::Stage> compute_on(Session& session, StepWork& work, duck::Connection& connection, build::Holder holder) {
   const Model& model = *work.step->model;
-  WEIR_CHECK(open_datatables(session, work));
-  WEIR_TRY(duck::Connection connection, session.lakes.connect());
   const Running::Watch watch(session.running, label_of(work), "computing", connection);
-  auto transaction = duck::Transaction::begin(connection);
-  if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
-  WEIR_TRY(Rendered rendered, pin_and_render(session, work, connection));
+  Reading reading;
+  if (!leaves_no_trace(model)) WEIR_CHECK(begin(reading, connection));
+  WEIR_TRY(Rendered rendered, pin_and_render(session, work, connection, reading));
   work.setup = std::move(rendered.test_setup);
   work.view_sql = std::move(rendered.view_sql);
   const state::SliceRecord* earlier = session.world.slice(model.target->key(), work.step->slice);
@@ -281,8 +298,17 @@ Result<build::Stage> compute_stage(Session& session, StepWork& work, build::Hold
   auto computed = build::compute(connection, request);
   if (!computed) return fail(in_project_words(session, model, std::move(computed).error()));
   build::Stage stage = std::move(*computed);
-  if (auto done = transaction->commit(); !done) return fail(engine_failure("cannot keep the stage", done.error()));
+  if (reading)
+    if (auto done = reading->commit(); !done) return fail(engine_failure("cannot keep the stage", done.error()));
   return stage;
+}
+
+/// A connection of its own is made for what a later step must not see, and only for that.
+Result<build::Stage> compute_stage(Session& session, StepWork& work, duck::Connection& clean, build::Holder holder) {
+  WEIR_CHECK(open_datatables(session, work));
+  if (leaves_no_trace(*work.step->model)) return compute_on(session, work, clean, holder);
+  WEIR_TRY(duck::Connection connection, session.lakes.connect());
+  return compute_on(session, work, connection, holder);
 }
 
 /// Content of the slice that the ledger proves for the target's current version.
@@ -317,11 +343,7 @@ Result<void> observe_target(Session& session, StepWork& work, duck::Connection& 
 Result<void> prepare_effect(Session& session, StepWork& work, duck::Connection& clean) {
   const Running::Watch watch(session.running, label_of(work), "comparing", clean);
   if (work.effect) publish::discard(clean, *work.effect);
-  auto transaction = duck::Transaction::begin(clean);
-  if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
   WEIR_TRY(work.effect, publish::prepare(clean, prepare_request(session, work)));
-  if (auto done = transaction->commit(); !done)
-    return fail(engine_failure("cannot keep the after-image", done.error()));
   work.report.counts = work.effect->counts;
   work.report.rows = work.effect->rows;
   work.report.output_schema.clear();
@@ -394,10 +416,10 @@ void note_files(const Session& session, StepWork& work) {
 
 }  // namespace
 
-Result<void> stage_rows(Session& session, StepWork& work, build::Holder holder) {
+Result<void> stage_rows(Session& session, StepWork& work, duck::Connection& clean, build::Holder holder) {
   note_files(session, work);
   const auto begin = steady_clock::now();
-  auto stage = compute_stage(session, work, holder);
+  auto stage = compute_stage(session, work, clean, holder);
   work.report.ms.compute = millis_since(begin);
   failpoint("after_stage");
   if (!stage) return fail(std::move(stage).error());
@@ -436,7 +458,7 @@ void show_image(Session& session, const StepWork& work) {
 Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {
   const Model& model = *work.step->model;
   work.target = session.targets.at(model.target->key());
-  WEIR_CHECK(stage_rows(session, work, build::Holder::Lake));
+  WEIR_CHECK(stage_rows(session, work, clean, build::Holder::Lake));
   WEIR_CHECK(prepare_effect(session, work, clean));
   failpoint("before_audit");
   work.report.notes.insert(work.report.notes.end(), work.effect->warnings.begin(), work.effect->warnings.end());
@@ -541,9 +563,9 @@ void audit_as_it_is(Session& session, StepWork& work, duck::Connection& clean) {
     WEIR_CHECK(observe_target(session, work, clean));
     WEIR_CHECK(open_datatables(session, work));
     WEIR_TRY(duck::Connection connection, session.lakes.connect());
-    auto transaction = duck::Transaction::begin(connection);
-    if (!transaction) return fail(engine_failure("cannot begin to read", transaction.error()));
-    WEIR_TRY(const Rendered rendered, pin_and_render(session, work, connection));
+    Reading reading;
+    WEIR_CHECK(begin(reading, connection));
+    WEIR_TRY(const Rendered rendered, pin_and_render(session, work, connection, reading));
     work.setup = rendered.setup;
     return {};
   };

@@ -87,7 +87,7 @@ Result<void> deliver_table(Session& session, StepWork& work, duck::Connection& c
     const auto turn = session.lakes.take_turn(outlet);
     WEIR_TRY(work.target, target->observe(clean));
   }
-  WEIR_CHECK(stage_rows(session, work, target->holder()));
+  WEIR_CHECK(stage_rows(session, work, clean, target->holder()));
   const bool keeps_ledger = model.strategy == Strategy::Append && model.ledger;
   if (keeps_ledger) {
     WEIR_CHECK(build::add_hashes(clean, *work.stage));
@@ -129,10 +129,10 @@ PathValues path_values(const Session& session, const StepWork& work) {
           work.step->slice};
 }
 
-Result<void> deliver_file(Session& session, StepWork& work) {
+Result<void> deliver_file(Session& session, StepWork& work, duck::Connection& clean) {
   const Model& model = *work.step->model;
   work.target = {};
-  WEIR_CHECK(stage_rows(session, work, build::Holder::File));
+  WEIR_CHECK(stage_rows(session, work, clean, build::Holder::File));
   WEIR_TRY(duck::Connection connection, session.lakes.connect());
   const Running::Watch watch(session.running, label_of(work), "writing the file", connection);
   const auto begin = steady_clock::now();
@@ -157,7 +157,7 @@ Result<void> deliver_file(Session& session, StepWork& work) {
 
 void deliver_step(Session& session, StepWork& work, duck::Connection& clean) {
   const bool is_file = work.step->model->plane == Plane::File;
-  auto done = is_file ? deliver_file(session, work) : deliver_table(session, work, clean);
+  auto done = is_file ? deliver_file(session, work, clean) : deliver_table(session, work, clean);
   if (!done) {
     Diagnostics problems = std::move(done).error();
     for (Diagnostic& problem : problems) {

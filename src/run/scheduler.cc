@@ -23,6 +23,8 @@ constexpr auto kLongestFill = 2s;
 constexpr std::size_t kMostWorkers = 256;
 /// Rows from which a stage is worth giving up early.
 constexpr std::int64_t kLargeStage = 50'000;
+/// A small stage takes 150 KB, whatever its rows: DuckDB makes room for 2,048 values of each column.
+constexpr std::size_t kManySmallStages = 1000;
 
 bool succeeded(Status status) {
   return status == Status::Materialized || status == Status::Unchanged || status == Status::Fresh;
@@ -100,6 +102,9 @@ Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases)
   WEIR_TRY(duck::Connection clean, session_.lakes.connect());
   for (Slot& slot : slots_)
     if (slot.work.stage && !slot.work.stage->files.empty() && !slot.released) release(slot.work, clean);
+  for (const std::size_t id : unneeded_large_) release(slots_[id].work, clean);
+  for (const std::size_t id : unneeded_small_)
+    if (!slots_[id].work.stage->files.empty()) release(slots_[id].work, clean);
   if (!broken_.empty()) return fail(std::move(broken_));
   std::vector<StepReport> reports;
   for (Slot& slot : slots_) reports.push_back(std::move(slot.work.report));
@@ -116,10 +121,13 @@ void Scheduler::enter(std::size_t id, Phase phase) {
   if (phase == Phase::Staged) {
     slot.staged_at = steady_clock::now();
     staged_.emplace(slot.staged_at, id);
-    if (slot.work.stage && slot.work.stage->content.rows >= kLargeStage) large_.push_back(id);
   }
   if (phase == Phase::Committed) candidates_.insert(id);
-  if (phase == Phase::Ended) ++ended_;
+  if (phase == Phase::Ended) {
+    ++ended_;
+    note_unneeded(id);
+    for (const std::size_t producer : slot.work.step->reads) note_unneeded(producer);
+  }
   // Only these two can make a reader ready.
   if (phase == Phase::Staged || phase == Phase::Ended) candidates_.insert(slot.readers.begin(), slot.readers.end());
 }
@@ -268,13 +276,21 @@ bool Scheduler::is_unneeded(const Slot& slot) const {
                                                    [this](std::size_t id) { return slots_[id].phase == Phase::Ended; });
 }
 
-/// Large stages are given up as soon as nobody can read them any more; small ones go with the instance.
+void Scheduler::note_unneeded(std::size_t id) {
+  Slot& slot = slots_[id];
+  if (!slot.work.stage || slot.released || !is_unneeded(slot)) return;
+  slot.released = true;
+  (slot.work.stage->content.rows >= kLargeStage ? unneeded_large_ : unneeded_small_).push_back(id);
+}
+
+/// Large stages are given up as soon as nobody can read them any more; small ones when they are many, else they go with
+/// the instance.
 void Scheduler::release_unneeded(std::unique_lock<std::mutex>& lock, duck::Connection& clean) {
-  const auto rest =
-      std::partition(large_.begin(), large_.end(), [this](std::size_t id) { return !is_unneeded(slots_[id]); });
-  const std::vector<std::size_t> unneeded(rest, large_.end());
-  large_.erase(rest, large_.end());
-  for (const std::size_t id : unneeded) slots_[id].released = true;
+  std::vector<std::size_t> unneeded = std::exchange(unneeded_large_, {});
+  if (unneeded_small_.size() >= kManySmallStages) {
+    unneeded.insert(unneeded.end(), unneeded_small_.begin(), unneeded_small_.end());
+    unneeded_small_.clear();
+  }
   if (unneeded.empty()) return;
   lock.unlock();
   for (const std::size_t id : unneeded) release(slots_[id].work, clean);

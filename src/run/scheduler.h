@@ -43,7 +43,7 @@ class Scheduler {
     bool broken = false;
     /// Nothing is to be built: the table is audited as it is.
     bool only_audited = false;
-    /// Its stage was given up.
+    /// Its stage was given up, or is about to be.
     bool released = false;
   };
 
@@ -65,6 +65,7 @@ class Scheduler {
   bool group_is_due() const;
   std::vector<std::size_t> take_group(std::string& lake) const;
   bool is_unneeded(const Slot& slot) const;
+  void note_unneeded(std::size_t id);
   void release_unneeded(std::unique_lock<std::mutex>& lock, duck::Connection& clean);
   static void release(StepWork& work, duck::Connection& clean);
   void cancel_waiting();
@@ -82,8 +83,9 @@ class Scheduler {
   /// Steps to look at: those waiting whose producers moved, in the plan's order, and those whose audit is due.
   std::set<std::size_t> candidates_;
   std::set<std::pair<std::chrono::steady_clock::time_point, std::size_t>> staged_;
-  /// Steps with large stages that were not given up yet.
-  std::vector<std::size_t> large_;
+  /// Steps whose stages nobody reads any more and that still exist.
+  std::vector<std::size_t> unneeded_large_;
+  std::vector<std::size_t> unneeded_small_;
   std::optional<Publisher> publisher_;
   Diagnostics broken_;
 };

@@ -69,7 +69,7 @@ void deliver_step(Session& session, StepWork& work, duck::Connection& clean);
 
 /// The first part of a step that has rows: setup and query, once, into work.stage, with what the report says of it.
 /// Requires: work.target says what the target is now.
-Result<void> stage_rows(Session& session, StepWork& work, build::Holder holder);
+Result<void> stage_rows(Session& session, StepWork& work, duck::Connection& clean, build::Holder holder);
 /// The model's tests on the images of work.effect.
 Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean);
 
