@@ -44,7 +44,7 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request) {
       WEIR_CHECK(prepare_history(draft));
       break;
     case Strategy::IncrementalByTime:
-      WEIR_CHECK(request.model.key.empty() ? prepare_replace(clean, draft) : prepare_merge(draft));
+      WEIR_CHECK(request.model.key.empty() ? prepare_replace(draft) : prepare_merge(draft));
       break;
   }
   WEIR_CHECK(draft.end_reading());
