@@ -23,14 +23,9 @@ bool same_columns(const lake::TableState& a, const lake::TableState& b) {
   return true;
 }
 
-/// What differs, now that the target stands still; its scratch tables are seen by other connections afterwards.
+/// What differs, now that the target stands still.
 Result<Delta> compare(duck::Connection& clean, Target& target, const publish::PrepareRequest& request) {
-  auto transaction = duck::Transaction::begin(clean);
-  if (!transaction) return fail(target.refused(Code::W6501, "comparing with the target", transaction.error()));
-  WEIR_TRY(Delta delta, work_out(clean, request, [&](std::string_view type) { return target.kept_as(type); }));
-  if (auto done = transaction->commit(); !done)
-    return fail(target.refused(Code::W6501, "comparing with the target", done.error()));
-  return delta;
+  return work_out(clean, request, [&](std::string_view type) { return target.kept_as(type); });
 }
 
 /// After a commit whose answer was lost: did it happen? Nothing: it cannot be asked.

@@ -308,6 +308,7 @@ Result<Delta> work_out(duck::Connection& clean, const publish::PrepareRequest& r
   effect.changes = delta.makes_table || delta.empties || delta.gone || delta.fresh || !delta.changes.empty() ||
                    !delta.added.empty() || !delta.widened.empty();
   delta.effect = std::move(effect);
+  WEIR_CHECK(draft.end_reading());
   return delta;
 }
 

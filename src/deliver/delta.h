@@ -39,9 +39,9 @@ struct Delta {
   std::vector<std::string> fresh_columns;
 };
 
-/// Works out the delta on a clean connection, in a transaction of its own that the caller began and commits: the
-/// scratch tables are seen by others afterwards. Requires: `request.attached`, and nobody else writes to the target
-/// meanwhile. `kept_as` gives the type in which the target keeps a column of weir's own. Errors: as publish::prepare.
+/// Works out the delta on a clean connection, in a transaction of its own: its scratch tables are seen by others
+/// afterwards. Requires: no transaction is open, `request.attached`, and nobody else writes to the target meanwhile.
+/// `kept_as` gives the type in which the target keeps a column of weir's own. Errors: as publish::prepare.
 Result<Delta> work_out(duck::Connection& clean, const publish::PrepareRequest& request,
                        const std::function<std::string(std::string_view)>& kept_as);
 
