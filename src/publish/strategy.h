@@ -85,10 +85,10 @@ struct Effect {
   std::int64_t target_version = 0;
 };
 
-/// Computes the effect on a clean connection (no user macros), in a read transaction that begins with the first question
-/// (a target that moved on since it was observed is found out before the commit). The deltas and images are made in that
-/// transaction: other connections, the writer's among them, see them afterwards. Requires: no transaction is open.
-/// Errors: W6010 duplicate keys under `fail` or a tie under first/last (with a sample), W6011 a key column
+/// Computes the effect on a clean connection (no user macros), in a read transaction that begins with the first
+/// question (a target that moved on since it was observed is found out before the commit). The deltas and images are
+/// made in that transaction: other connections, the writer's among them, see them afterwards. Requires: no transaction
+/// is open. Errors: W6010 duplicate keys under `fail` or a tie under first/last (with a sample), W6011 a key column
 /// that the query does not return, W6012 history columns projected, W6013 history schema frozen, W6014 `<t>_current` is
 /// a table, W6015 the target is a view, W6016 partitioned or not, unlike the model, W6017 NULL for a NOT NULL column,
 /// W6018 the target is no history, W6028 it is one and the model is none, W6019 a column's type changed meanwhile,
