@@ -21,7 +21,7 @@ void add_columns_of_plane(const Model& model, Columns& columns) {
     if (!has_column(columns, name)) columns.push_back({std::string(name), std::string(type)});
   };
   if (model.is_history())
-    for (const auto& [name, type] : validity_columns(model.plane).columns()) add(name, type);
+    for (const auto& [name, type] : validity_columns(model).columns()) add(name, type);
   if (model.keep_hash) add(kHashColumn, "VARCHAR");
   if (model.partitioning && model.plane == Plane::Managed) add(kPartitionColumn, "VARCHAR");
 }

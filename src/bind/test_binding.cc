@@ -9,6 +9,7 @@
 #include "bind/breach.h"
 #include "bind/query_place.h"
 #include "project/validity.h"
+#include "project/window_rows.h"
 #include "text/lexer.h"
 
 namespace weir::bind {
@@ -52,17 +53,27 @@ class Declarations {
 
   Span place_of(Span within, std::string_view name) const { return place_of_word(model_.source->text, within, name); }
 
+  /// Options stand behind the target on its line.
+  Span place_of_option(std::string_view name) const {
+    const std::size_t end = model_.source->text.find('\n', model_.target_span.begin);
+    const Span line{model_.target_span.begin, static_cast<std::uint32_t>(std::min(end, model_.source->text.size()))};
+    const Span found = place_of(line, name);
+    return found == line ? model_.target_span : found;
+  }
+
   void check_keys() {
-    for (const auto& [names_of_kind, kind] :
-         {std::pair{&model_.key, "key"}, std::pair{&model_.track, "track"}, std::pair{&model_.order, "order"}})
+    const std::vector<std::string> times =
+        model_.valid_from.empty() ? std::vector<std::string>{} : std::vector{model_.valid_from};
+    if (const duck::Column* time = times.empty() ? nullptr : column(times.front());
+        time != nullptr && !has_time(time->type))
+      report(Code::W6036, place_of_option(times.front()),
+             fmt::format("valid_from= names `{}`, which is of type {}", time->name, time->type),
+             "its values must be DATE, TIMESTAMP or TIMESTAMPTZ: cast them in the query");
+    for (const auto& [names_of_kind, kind] : {std::pair{&model_.key, "key"}, std::pair{&model_.track, "track"},
+                                              std::pair{&model_.order, "order"}, std::pair{&times, "valid_from"}})
       for (const std::string& name : *names_of_kind)
         if (column(name) == nullptr) {
-          // Options stand behind the target on its line.
-          const std::size_t end = model_.source->text.find('\n', model_.target_span.begin);
-          const Span line{model_.target_span.begin,
-                          static_cast<std::uint32_t>(std::min(end, model_.source->text.size()))};
-          const Span found = place_of(line, name);
-          const Span span = found == line ? model_.target_span : found;
+          const Span span = place_of_option(name);
           suggest(report(Code::W6011, span, fmt::format("{}= names `{}`, which the query does not return", kind, name)),
                   name, names_of(columns_), span);
         }
@@ -71,7 +82,7 @@ class Declarations {
   /// Columns that the table has besides those of the query.
   bool is_added(std::string_view name) const {
     if (text::same_word(name, "_wm_partition") || (model_.keep_hash && text::same_word(name, kHashColumn))) return true;
-    return model_.is_history() && validity_columns(model_.plane).contains(name);
+    return model_.is_history() && validity_columns(model_).contains(name);
   }
 
   void check(const Test& test) {
@@ -121,7 +132,7 @@ class Declarations {
     };
     if (model_.partitioning) add("_wm_partition", "VARCHAR");
     if (model_.is_history())
-      for (const auto& [name, type] : validity_columns(model_.plane).columns()) add(name, type);
+      for (const auto& [name, type] : validity_columns(model_).columns()) add(name, type);
     if (model_.keep_hash) add(kHashColumn, "VARCHAR");
     return {"(SELECT {})", duck::Sql::join(parts, ", ")};
   }

@@ -35,7 +35,7 @@ Diagnostic note(const StageRequest& request, Code code, Severity severity, std::
 std::vector<std::string> columns_of_strategy(const Model& model) {
   std::vector<std::string> names;
   if (model.is_history())
-    for (const auto& [name, type] : validity_columns(model.plane).columns()) names.emplace_back(name);
+    for (const auto& [name, type] : validity_columns(model).columns()) names.emplace_back(name);
   if (model.keep_hash) names.emplace_back(kHashColumn);
   return names;
 }

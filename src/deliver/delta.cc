@@ -253,7 +253,7 @@ Result<void> merge(Draft& draft, Delta& delta) {
 /// A table that is there already can be a history only if it has the columns of one: they are not made up for its rows.
 Result<void> judge_history(const Draft& draft) {
   if (!draft.request.model.is_history() || !draft.target.exists) return {};
-  for (const auto& [name, type] : validity_columns(draft.request.model.plane).columns())
+  for (const auto& [name, type] : validity_columns(draft.request.model).columns())
     if (draft.target.column(name) == nullptr)
       return fail(draft.problem(
           Code::W6514, draft.request.model.target->uri() + " is no history: it has no column " + std::string(name),

@@ -35,7 +35,10 @@ Result<Past> look_back(Draft& draft, const ValidityColumns& validity) {
                                "epoch_us(max(CAST(t.{} AS TIMESTAMP))) FROM {} AS t",
                                validity.is_open("t"), named(validity.from), named(validity.to), draft.readable())));
   past.open_rows = rows.integer(0, 0);
-  past.effective = effective_time(draft, rows, 1, 2);
+  const auto micros = [&rows](std::size_t column) {
+    return rows.is_null(0, column) ? std::nullopt : std::optional(rows.integer(0, column));
+  };
+  past.effective = effective_time(draft, micros(1), micros(2));
   return past;
 }
 
@@ -117,7 +120,7 @@ duck::Sql image_of(const Draft& draft, const ValidityColumns& validity, const Ke
 }  // namespace
 
 Result<void> keep_history(Draft& draft, Delta& delta) {
-  const ValidityColumns validity = validity_columns(draft.request.model.plane);
+  const ValidityColumns validity = validity_columns(draft.request.model);
   WEIR_TRY(const Key key, key_columns(draft, draft.request.model.key));
   WEIR_TRY(const Key track, key_columns(draft, draft.request.model.track));
   for (const ShapedColumn& column : key) delta.key.push_back(column.state.name);
@@ -141,7 +144,7 @@ Result<void> keep_history(Draft& draft, Delta& delta) {
 
   const std::vector<ShapedColumn> compared = tracked_columns(draft, key, track);
   const duck::Sql in_source =
-      draft.request.model.deletes_close
+      draft.request.model.deletes == Deletes::Close
           ? duck::Sql()
           : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, publish::value_from_stage),
                       source.relation, key_match(key, publish::value_from_target, "k"));

@@ -46,6 +46,8 @@ std::string about_model(const Model& model) {
   if (model.target) text += fmt::format("\n- target `{}`", model.target->uri());
   if (!model.key.empty()) text += "\n- key " + joined(model.key);
   if (!model.track.empty()) text += "\n- track " + joined(model.track);
+  if (!model.valid_from.empty()) text += "\n- valid_from " + model.valid_from;
+  if (model.deletes != Deletes::Leave) text += fmt::format("\n- deletes {}", name_of(model.deletes));
   if (model.plane == Plane::Managed) {
     text += fmt::format("\n- on_schema_change {}", name_of(model.on_schema_change));
     if (!model.key.empty()) text += fmt::format("\n- duplicates {}", name_of(model.duplicates));

@@ -256,6 +256,7 @@ void mention(const Model& model, const std::string& column, ImpactReport& report
   for (const auto& [names, what] : {std::pair{&model.key, "key"}, {&model.track, "track"}, {&model.order, "order"}})
     if (std::any_of(names->begin(), names->end(), is_it)) add(what);
   if (is_it(model.time_column)) add("time_column");
+  if (is_it(model.valid_from)) add("valid_from");
   if (std::any_of(model.contract.begin(), model.contract.end(),
                   [&](const ContractColumn& one) { return is_it(one.name); }))
     add("contract");

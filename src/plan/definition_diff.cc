@@ -102,6 +102,13 @@ std::optional<std::string> option_in_words(const Model& before, const Model& aft
   if (before.key != after.key) return differ("key", list(before.key), list(after.key));
   if (before.track != after.track) return differ("track", list(before.track), list(after.track));
   if (before.order != after.order) return differ("order", list(before.order), list(after.order));
+  if (before.deletes != after.deletes) return differ("deletes", name_of(before.deletes), name_of(after.deletes));
+  if (before.valid_from != after.valid_from) return differ("valid_from", before.valid_from, after.valid_from);
+  if (before.refreshes_untracked != after.refreshes_untracked) {
+    const auto shown = [](const Model& model) { return model.refreshes_untracked ? "refresh" : "ignore"; };
+    return differ("untracked", shown(before), shown(after));
+  }
+  if (before.validity != after.validity) return differ("validity", list(before.validity), list(after.validity));
   if (before.duplicates != after.duplicates)
     return differ("duplicates", name_of(before.duplicates), name_of(after.duplicates));
   if (before.time_column != after.time_column) return differ("time column", before.time_column, after.time_column);

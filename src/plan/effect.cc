@@ -205,6 +205,7 @@ std::set<std::string> deciding_columns(const Model& model) {
   for (const auto* columns : {&model.key, &model.order, &model.track})
     for (const std::string& name : *columns) names.insert(text::lower(name.substr(0, name.find(' '))));
   if (!model.time_column.empty()) names.insert(text::lower(model.time_column));
+  if (!model.valid_from.empty()) names.insert(text::lower(model.valid_from));
   return names;
 }
 

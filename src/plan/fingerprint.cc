@@ -36,7 +36,10 @@ void add_options(Digest& digest, const Model& model) {
   digest.add("duplicates", name_of(model.duplicates));
   digest.add("order", model.order);
   digest.add("track", model.track);
-  digest.add("deletes", model.deletes_close ? "close" : "");
+  digest.add("deletes", name_of(model.deletes));
+  if (!model.valid_from.empty()) digest.add("valid_from", model.valid_from);
+  if (model.refreshes_untracked) digest.add("untracked", "refresh");
+  if (!model.validity.empty()) digest.add("validity", model.validity);
   digest.add("hash", model.keep_hash ? "true" : "");
   digest.add("time_column", model.time_column);
   digest.add("interval", model.interval);

@@ -163,6 +163,10 @@ class Judge {
       given_.track = names_of_option(option, true);
     else if (name == "order")
       given_.order = names_of_option(option, false);
+    else if (name == "valid_from")
+      given_.valid_from = names_of_option(option, false);
+    else if (name == "validity")
+      given_.validity = names_of_option(option, false);
     else
       set_choice(name, option.value.text);
   }
@@ -180,7 +184,9 @@ class Judge {
   /// Options that both notations write alike.
   void set_choice(std::string_view name, std::string_view value) {
     if (name == "deletes")
-      model().deletes_close = value == "close";
+      model().deletes = value == "mark" ? Deletes::Mark : Deletes::Close;
+    else if (name == "untracked")
+      model().refreshes_untracked = value == "refresh";
     else if (name == "on_schema_change")
       model().on_schema_change = value == "ignore" ? SchemaChange::Ignore
                                  : value == "fail" ? SchemaChange::Fail
@@ -207,11 +213,13 @@ class Judge {
       given_.strategy_word = strategy->text;
       given_.decided = true;
     }
-    for (const std::string_view name : {"deletes", "on_schema_change", "audit", "duplicates"})
+    for (const std::string_view name : {"deletes", "untracked", "on_schema_change", "audit", "duplicates"})
       if (const auto* value = block_.text(name)) set_choice(name, value->text);
     if (const auto* words = block_.list("key")) given_.key = names_of(*words);
     if (const auto* words = block_.list("track")) given_.track = names_of(*words);
     if (const auto* words = block_.list("order")) given_.order = names_of(*words);
+    if (const auto* words = block_.list("validity")) given_.validity = names_of(*words);
+    if (const auto* word = block_.text("valid_from")) given_.valid_from = {*word};
     const auto flag = [&](std::string_view name, bool otherwise) {
       const auto found = block_.flags.find(name);
       return found == block_.flags.end() ? otherwise : found->second;

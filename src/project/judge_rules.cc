@@ -8,6 +8,7 @@
 #include "calendar/windows.h"
 #include "project/delivery.h"
 #include "project/gate.h"
+#include "project/validity.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
 
@@ -34,6 +35,7 @@ class Rules {
     target();
     strategy_on_plane();
     keys();
+    history();
     windows();
     partitions();
     tests();
@@ -278,6 +280,79 @@ class Rules {
           given_.strategy_word.empty() ? "add `order=<column>`" : "add `order: <column>`");
   }
 
+  // What a history takes its times from, and how its columns are called.
+
+  void history() {
+    if (!model_.is_history() || !has_strategy()) return;
+    valid_from();
+    validity();
+    if (model_.plane != Plane::Table) return;
+    const auto refuse = [&](std::string_view option, bool is_used) {
+      if (is_used)
+        findings_.error(Code::W0176, given_.place(option),
+                        "`" + std::string(option) + "` is not there for plane `table`",
+                        "keep the history on plane `virtual`, and deliver a query of it");
+    };
+    refuse("valid_from", !model_.valid_from.empty());
+    refuse("deletes", model_.deletes == Deletes::Mark);
+    refuse("untracked", model_.refreshes_untracked);
+  }
+
+  void valid_from() {
+    const std::vector<std::string> names = texts(given_.valid_from, "valid_from");
+    if (names.empty()) return;
+    const Span place = given_.valid_from.front().span;
+    if (names.size() > 1)
+      return findings_.error(Code::W0148, given_.place("valid_from"), "`valid_from` names several columns",
+                             "one column holds the time from which a version is valid");
+    model_.valid_from = names.front();
+    if (is_named(model_.key, model_.valid_from))
+      findings_.error(Code::W0176, place,
+                      "`" + model_.valid_from + "` is part of the key: each time would be a row of its own",
+                      "take it out of `key`: the versions of a key are told apart by it");
+    if (model_.deletes != Deletes::Leave)
+      findings_.error(Code::W0176, given_.place("deletes"),
+                      "`deletes` does not go with `valid_from`: a result that holds versions says nothing of keys that "
+                      "it lacks",
+                      "take one of them away; a deleted row can be a version of its own, with a column that says so");
+  }
+
+  static bool is_named(const std::vector<std::string>& names, std::string_view name) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& one) { return text::same_word(one, name); });
+  }
+
+  void validity() {
+    if (has("validity")) {
+      model_.validity = texts(given_.validity, "validity");
+      const bool is_managed = model_.plane == Plane::Managed;
+      if (model_.validity.size() != (is_managed ? 3U : 2U)) {
+        findings_.error(Code::W0177, given_.place("validity"),
+                        is_managed ? "`validity` needs three names" : "`validity` needs two names",
+                        is_managed ? "write `validity=<from>,<to>,<current>`" : "write `validity: [<from>, <to>]`");
+        model_.validity.clear();
+      }
+    }
+    const ValidityColumns columns = validity_columns(model_);
+    std::set<std::string> kept = {"_wm_partition", "rowid"};
+    for (const auto& [name, type] : columns.columns())
+      if (!kept.insert(text::lower(std::string(name))).second)
+        findings_.error(Code::W0177, given_.place("validity"),
+                        "`" + std::string(name) + "` is the name of another column that the table has",
+                        "choose another");
+    const auto judge = [&](const std::vector<Word>& words, std::string_view option) {
+      for (const Word& word : words)
+        if (columns.contains(word.text))
+          findings_.error(
+              Code::W0177, word.span,
+              "`" + std::string(option) + "` names `" + word.text + "`, a column that the history keeps itself",
+              "call the query's column otherwise with AS, or the history's with `validity`");
+    };
+    judge(given_.key, "key");
+    judge(given_.track, "track");
+    judge(given_.order, "order");
+    judge(given_.valid_from, "valid_from");
+  }
+
   void windows() {
     if (model_.strategy != Strategy::IncrementalByTime || !has_strategy()) return;
     if (model_.time_column.empty())
@@ -409,12 +484,13 @@ class Rules {
   void without_effect() {
     const auto plane = model_.plane;
     if (plane == Plane::Manual) {
-      for (const auto* name : {"append", "key", "history", "track", "deletes", "duplicates", "order",
-                               "on_schema_change", "audit", "strategy", "hash"})
+      for (const auto* name : {"append", "key", "history", "track", "deletes", "valid_from", "untracked", "validity",
+                               "duplicates", "order", "on_schema_change", "audit", "strategy", "hash"})
         unused(name, "on `manual`: the script writes what it likes");
     } else if (plane == Plane::View || plane == Plane::Ephemeral) {
-      for (const auto* name : {"strategy", "key", "track", "deletes", "duplicates", "order", "hash", "on_schema_change",
-                               "time_column", "interval", "lookback", "backfill", "tz"})
+      for (const auto* name :
+           {"strategy", "key", "track", "deletes", "valid_from", "untracked", "validity", "duplicates", "order", "hash",
+            "on_schema_change", "time_column", "interval", "lookback", "backfill", "tz"})
         unused(name, "on " + shown_plane() + ": nothing is written");
       if (plane == Plane::Ephemeral) unused("audit", "on " + shown_plane());
     } else {
@@ -441,7 +517,10 @@ class Rules {
       unused("duplicates", why);
     }
     if (strategy != Strategy::History)
-      for (const auto* name : {"track", "deletes"}) unused(name, "without `history`");
+      for (const auto* name : {"track", "deletes", "valid_from", "untracked", "validity"})
+        unused(name, "without `history`");
+    else if (model_.refreshes_untracked && model_.track.empty() && model_.valid_from.empty())
+      unused("untracked", "without `track`: every column is tracked");
     if (model_.duplicates != Duplicates::First && model_.duplicates != Duplicates::Last)
       unused("order", "unless `duplicates` is `first` or `last`");
     if (strategy != Strategy::HashMerge) unused("hash", "without strategy `hash_merge`");

@@ -21,6 +21,8 @@ struct Given {
   std::vector<Word> key;
   std::vector<Word> track;
   std::vector<Word> order;
+  std::vector<Word> valid_from;
+  std::vector<Word> validity;
   std::optional<Duplicates> duplicates;
   std::vector<Option> partition_options;
   /// `strategy:` as written.

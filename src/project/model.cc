@@ -56,6 +56,18 @@ std::string_view name_of(Duplicates duplicates) {
   return "";
 }
 
+std::string_view name_of(Deletes deletes) {
+  switch (deletes) {
+    case Deletes::Leave:
+      return "";
+    case Deletes::Close:
+      return "close";
+    case Deletes::Mark:
+      return "mark";
+  }
+  return "";
+}
+
 std::string_view name_of(SchemaChange mode) {
   switch (mode) {
     case SchemaChange::Warn:

@@ -30,12 +30,17 @@ enum class Strategy { Replace, Merge, Append, History, FullMerge, HashMerge, Inc
 /// The column that `hash: true` keeps beside the query's.
 inline constexpr std::string_view kHashColumn = "_hash";
 enum class Duplicates { Keep, Fail, First, Last };
+/// What a history does about keys that the result lacks: leave them open, close them, or close them and open a version
+/// that is marked as deleted.
+enum class Deletes { Leave, Close, Mark };
 enum class SchemaChange { Warn, Ignore, Fail, Sync };
 enum class AuditWhen { Before, After };
 
 std::string_view name_of(Plane plane);
 std::string_view name_of(Strategy strategy);
 std::string_view name_of(Duplicates duplicates);
+/// Empty for Leave.
+std::string_view name_of(Deletes deletes);
 std::string_view name_of(SchemaChange mode);
 
 enum class TestKind {
@@ -218,7 +223,13 @@ struct Model {
   std::vector<std::string> key;
   std::vector<std::string> track;
   std::vector<std::string> order;
-  bool deletes_close = false;
+  Deletes deletes = Deletes::Leave;
+  /// History: the column of the result that holds the time from which a row is valid; empty: the run's time.
+  std::string valid_from;
+  /// History: changes of columns that are not tracked go into the open version; otherwise they are ignored.
+  bool refreshes_untracked = false;
+  /// History: names of its columns of validity (from, to, current); empty: the plane's own (project/validity.h).
+  std::vector<std::string> validity;
   bool keep_hash = false;  // hash: true
   Duplicates duplicates = Duplicates::Keep;
   SchemaChange on_schema_change = SchemaChange::Warn;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -69,7 +70,7 @@ class Draft {
   /// The rows of the target (alias t) that the write is about: those of the partition, or of the windows that it makes
   /// exactly the result's; nothing for the whole table.
   std::optional<duck::Sql> slice_condition() const;
-  ValidityColumns validity() const { return validity_columns(request.model.plane); }
+  ValidityColumns validity() const { return validity_columns(request.model); }
   duck::Sql readable() const;
   duck::TableName writable() const;
   /// ` WHERE <slice_condition()>`, nothing for the whole table; `more` is a further condition, or empty.
@@ -174,9 +175,9 @@ duck::Sql compared_list(const std::vector<ShapedColumn>& compared, const ValueOf
 
 // history.cc
 /// When the run's versions begin, in microseconds: after the newest begin and not before the newest end that are
-/// written (columns of the one row of `rows`; NULL if there is none), since a clock that went back would make versions
-/// overlap. The draft warns where that moves the time.
-std::int64_t effective_time(Draft& draft, const duck::Rows& rows, std::size_t newest_from, std::size_t newest_to);
+/// written, since a clock that went back would make versions overlap. The draft warns where that moves the time.
+std::int64_t effective_time(Draft& draft, std::optional<std::int64_t> newest_from,
+                            std::optional<std::int64_t> newest_to);
 /// What a change of makes a version: the key first, then what `track` names, or all; a column that is new to the table
 /// counts from the next run on.
 std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, const Key& track);

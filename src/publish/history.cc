@@ -6,78 +6,10 @@
 // the rest: one delete by row number and one insert a run, and an image that holds the very rows that will be inserted.
 #include <algorithm>
 
-#include "publish/draft.h"
+#include "publish/versions.h"
 
 namespace weir::publish {
 namespace {
-
-duck::Sql at_micros(std::int64_t micros) { return duck::Sql("make_timestamp(CAST({} AS BIGINT))", micros); }
-
-// Validity columns of a row of the shape, by name; other columns as `otherwise` says.
-ValueOf with_validity(const ValidityColumns& validity, const duck::Sql& from, const duck::Sql& to, bool is_current,
-                      const ValueOf& otherwise) {
-  return [=](const ShapedColumn& column) {
-    if (!column.managed) return otherwise(column);
-    if (build::same_name(column.state.name, validity.from)) return from;
-    if (build::same_name(column.state.name, validity.to)) return to;
-    return duck::Sql("{}", duck::Literal(is_current));
-  };
-}
-
-const duck::Sql& no_end() {
-  static const duck::Sql sql("CAST(NULL AS TIMESTAMP)");
-  return sql;
-}
-
-struct Past {
-  std::int64_t open_rows = 0;
-  std::int64_t effective = 0;  // microseconds
-};
-
-// Such a row is neither current nor past: the history would stand beside it and never close it.
-Diagnostic without_validity(const Draft& draft, std::int64_t rows) {
-  return draft.problem(Code::W6018,
-                       draft.request.model.target->uri() + " is no history: " + std::to_string(rows) +
-                           (rows == 1 ? " row has" : " rows have") + " no validity",
-                       "rebuild it with --full-refresh, or name another table");
-}
-
-Result<Past> look_back(Draft& draft) {
-  Past past;
-  past.effective = draft.request.effective_micros;
-  if (!draft.target.exists) return past;
-  const ValidityColumns validity = draft.validity();
-  const duck::Identifier from{std::string(validity.from)};
-  const duck::Identifier to{std::string(validity.to)};
-  WEIR_TRY(const duck::Rows rows,
-           draft.ask(duck::Sql("SELECT count(*) FILTER ({}), epoch_us(max(t.{})), epoch_us(max(t.{})), count(*) FILTER "
-                               "(t.{} IS NULL OR {} IS DISTINCT FROM (t.{} IS NULL)) FROM {} AS t",
-                               validity.is_open("t"), from, to, from, validity.is_open("t"), to, draft.readable())));
-  if (const std::int64_t outside = rows.integer(0, 3); outside > 0) return fail(without_validity(draft, outside));
-  past.open_rows = rows.integer(0, 0);
-  past.effective = effective_time(draft, rows, 1, 2);
-  return past;
-}
-
-// The current view: made with the history, and again when columns change or somebody dropped it.
-Result<std::vector<duck::Sql>> current_view(Draft& draft) {
-  if (draft.request.model.plane != Plane::Managed) return std::vector<duck::Sql>{};
-  Asset view = *draft.request.model.target;
-  view.name += "_current";
-  WEIR_TRY(const lake::TableState state, draft.observe(view));
-  if (state.exists && !state.is_view)
-    return fail(draft.problem(Code::W6014, view.uri() + " is a table; the view of current rows would need its name",
-                              "rename that table, or the history"));
-  const bool is_first = !draft.target.exists;
-  if (state.exists && !is_first && draft.shape.alters.empty()) return std::vector<duck::Sql>{};
-  if (state.exists && !draft.request.target.exists)
-    draft.warn(Code::W6025, "the view " + view.uri() + " is replaced by the current rows of the new history");
-  const duck::TableName name = draft.request.lake.writable(view.schema, view.name);
-  // Two-part names: a lake may be attached under any name.
-  const duck::TableName base{{}, view.schema, draft.request.model.target->name};
-  return std::vector<duck::Sql>{duck::Sql("CREATE OR REPLACE VIEW {} AS SELECT {} FROM {} WHERE {}", name,
-                                          duck::Sql::names(draft.shape.names()), base, draft.validity().is_open())};
-}
 
 struct Versions {
   duck::TableName fresh;  // all rows to insert: closed, refreshed, opened
@@ -85,32 +17,53 @@ struct Versions {
   std::int64_t opened = 0;
   std::int64_t closed = 0;
   std::int64_t refreshed = 0;
+  /// Marks of deleted keys: those that begin, and those among the closed.
+  std::int64_t marked = 0;
+  std::int64_t closed_marks = 0;
 };
 
-// Open rows whose values in added columns are now known, and which stay open.
-Result<std::optional<duck::TableName>> refreshed_rows(Draft& draft, const Key& key, const Source& source,
+bool is_among(const std::vector<ShapedColumn>& columns, const ShapedColumn& column) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const ShapedColumn& one) { return one.state.name == column.state.name; });
+}
+
+// Columns that an open version takes from the result while it stays open: added ones, whose values are known now, and
+// with untracked=refresh those that are not tracked.
+std::vector<ShapedColumn> refreshed_columns(const Draft& draft, const std::vector<ShapedColumn>& compared) {
+  std::vector<ShapedColumn> columns;
+  for (const ShapedColumn& column : draft.shape.columns) {
+    if (column.managed || !column.in_stage) continue;
+    const bool is_untracked = column.in_target && !is_among(compared, column);
+    if (!column.in_target || (is_untracked && draft.request.model.refreshes_untracked)) columns.push_back(column);
+  }
+  return columns;
+}
+
+Result<std::optional<duck::TableName>> refreshed_rows(Draft& draft, const Key& key,
+                                                      const std::vector<ShapedColumn>& compared, const Source& source,
                                                       const duck::TableName& closing, std::int64_t& rows) {
-  std::vector<duck::Sql> known;
-  for (const ShapedColumn& column : draft.shape.columns)
-    if (column.in_stage && !column.in_target) known.push_back(duck::Sql("{} IS NOT NULL", value_from_stage(column)));
-  if (known.empty()) return std::optional<duck::TableName>();
-  const ValueOf values = [](const ShapedColumn& column) {
-    return column.in_stage && !column.in_target ? value_from_stage(column) : value_from_target(column);
+  const std::vector<ShapedColumn> refreshed = refreshed_columns(draft, compared);
+  if (refreshed.empty()) return std::optional<duck::TableName>();
+  std::vector<duck::Sql> differs;
+  for (const ShapedColumn& column : refreshed)
+    differs.push_back(duck::Sql("{} IS DISTINCT FROM {}", value_from_stage(column), value_from_target(column)));
+  const ValueOf values = [&](const ShapedColumn& column) {
+    return is_among(refreshed, column) ? value_from_stage(column) : value_from_target(column);
   };
   std::vector<duck::Sql> match;
   for (const ShapedColumn& column : key)
     match.push_back(duck::Sql("{} IS NOT DISTINCT FROM {}", value_from_target(column), value_from_stage(column)));
   WEIR_TRY(
-      const duck::TableName refreshed,
+      const duck::TableName made,
       draft.keep(
           "refreshed",
           duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t JOIN {} AS s ON ({}) ANTI JOIN {} AS g ON (t.rowid = g.r) "
                     "WHERE {} AND ({})",
                     compared_list(draft.shape.columns, values), draft.readable(), source.relation,
                     duck::Sql::join(match, " AND "), closing, draft.validity().is_open("t"),
-                    duck::Sql::join(known, " OR ")),
+                    duck::Sql::join(differs, " OR ")),
           &rows));
-  return std::optional<duck::TableName>(refreshed);
+  return std::optional<duck::TableName>(made);
 }
 
 duck::Sql numbered_columns(const Draft& draft, const duck::TableName& table) {
@@ -121,22 +74,61 @@ duck::Sql numbered_columns(const Draft& draft, const duck::TableName& table) {
   return duck::Sql("SELECT {} FROM {}", duck::Sql::join(items, ", "), table);
 }
 
+duck::Sql key_alone(const Key& key) {
+  std::vector<duck::Sql> names;
+  for (std::size_t i = 0; i < key.size(); ++i)
+    names.push_back(duck::Sql("{}", duck::Identifier("k" + std::to_string(i))));
+  return duck::Sql::join(names, ", ");
+}
+
+// The open versions that end: r and the key as k0, k1, … A mark ends where its key is back, whatever its values.
+Result<duck::TableName> closing_rows(Draft& draft, const Key& key, const duck::TableName& old,
+                                     const duck::TableName& changed, Versions& versions) {
+  const duck::Sql of_old = old_rows_of(key, old, changed);
+  const ValidityColumns held = held_validity(draft);
+  if (held.deleted.empty()) return draft.keep("closing", of_old, &versions.closed);
+  WEIR_TRY(const duck::TableName marks,
+           draft.keep("marks",
+                      duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t SEMI JOIN {} AS k ON ({}) WHERE {} AND t.{}",
+                                key_list(key, value_from_target), draft.readable(), changed,
+                                key_match(key, value_from_target, "k"), held.is_open("t"),
+                                duck::Identifier(std::string(held.deleted))),
+                      &versions.closed_marks));
+  return draft.keep("closing", duck::Sql("{} UNION ALL SELECT r, {} FROM {}", of_old, key_alone(key), marks),
+                    &versions.closed);
+}
+
+// Versions that say that their key is gone: the last values once more.
+duck::Sql marks_of_vanished(const Draft& draft, const Key& key, const Source& source, const duck::TableName& closing,
+                            const duck::Sql& now) {
+  const ValidityColumns validity = draft.validity();
+  const ValueOf marked = with_validity(validity, now, no_end(), true, value_from_target, duck::Sql("true"));
+  return {
+      "SELECT {} FROM {} AS t SEMI JOIN (SELECT g.r FROM {} AS g WHERE NOT EXISTS (SELECT 1 FROM {} AS s WHERE "
+      "{})) AS v ON (t.rowid = v.r)",
+      select_list(draft.shape.columns, marked),
+      draft.readable(),
+      closing,
+      source.relation,
+      key_match(key, value_from_stage, "g")};
+}
+
 Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const Source& source, std::int64_t effective) {
   Versions versions;
   const std::vector<ShapedColumn> compared = tracked_columns(draft, key, track);
-  const bool closes = draft.request.model.deletes_close;
-  const duck::Sql in_source =
-      closes ? duck::Sql()
-             : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})", key_list(key, value_from_stage),
-                         source.relation, key_match(key, value_from_target, "k"));
+  const Deletes deletes = draft.request.model.deletes;
+  const duck::Sql in_source = deletes != Deletes::Leave ? duck::Sql()
+                                                        : duck::Sql(" SEMI JOIN (SELECT {} FROM {} AS s) AS k ON ({})",
+                                                                    key_list(key, value_from_stage), source.relation,
+                                                                    key_match(key, value_from_target, "k"));
   WEIR_TRY(const duck::TableName old,
            draft.keep("old", duck::Sql("SELECT t.rowid AS r, {} FROM {} AS t{} WHERE {}",
                                        compared_list(compared, value_from_target), draft.readable(), in_source,
-                                       draft.validity().is_open("t"))));
+                                       held_validity(draft).is_live("t"))));
   WEIR_TRY(const duck::TableName changed, changed_keys(draft, key, compared, source, old, nullptr));
-  WEIR_TRY(const duck::TableName closing, draft.keep("closing", old_rows_of(key, old, changed), &versions.closed));
+  WEIR_TRY(const duck::TableName closing, closing_rows(draft, key, old, changed, versions));
   WEIR_TRY(const std::optional<duck::TableName> refreshed,
-           refreshed_rows(draft, key, source, closing, versions.refreshed));
+           refreshed_rows(draft, key, compared, source, closing, versions.refreshed));
 
   const duck::Sql now = at_micros(effective);
   const ValidityColumns validity = draft.validity();
@@ -145,13 +137,18 @@ Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const S
   std::vector<duck::Sql> parts{duck::Sql("SELECT {} FROM {} AS t SEMI JOIN {} AS g ON (t.rowid = g.r)",
                                          select_list(draft.shape.columns, closed_values), draft.readable(), closing)};
   if (refreshed) parts.push_back(numbered_columns(draft, *refreshed));
+  if (deletes == Deletes::Mark) {
+    WEIR_TRY(const duck::TableName marks,
+             draft.keep("marked", marks_of_vanished(draft, key, source, closing, now), &versions.marked));
+    parts.push_back(duck::Sql("SELECT * FROM {}", marks));
+  }
   parts.push_back(
       duck::Sql("SELECT {} FROM {} AS s SEMI JOIN {} AS k ON ({})",
                 select_list(draft.shape.columns, with_validity(validity, now, no_end(), true, value_from_stage)),
                 source.relation, changed, key_match(key, value_from_stage, "k")));
   std::int64_t rows = 0;
   WEIR_TRY(versions.fresh, draft.keep("fresh", duck::Sql::join(parts, " UNION ALL "), &rows));
-  versions.opened = rows - versions.closed - versions.refreshed;
+  versions.opened = rows - versions.closed - versions.refreshed - versions.marked;
   if (versions.closed + versions.refreshed == 0) return versions;
   versions.gone = closing;
   if (versions.refreshed > 0) {
@@ -159,14 +156,6 @@ Result<Versions> compare(Draft& draft, const Key& key, const Key& track, const S
              draft.keep("gone", duck::Sql("SELECT r FROM {} UNION ALL SELECT r FROM {}", closing, *refreshed)));
   }
   return versions;
-}
-
-Result<void> finish(Draft& draft, const duck::Sql& table) {
-  WEIR_CHECK(draft.finish(table, table));
-  WEIR_TRY(draft.effect.slice_image,
-           draft.image("slice",
-                       duck::Sql("SELECT * FROM {} WHERE {}", draft.effect.table_image, draft.validity().is_open())));
-  return {};
 }
 
 Result<void> open_all(Draft& draft, const Source& source, std::int64_t effective, const std::vector<duck::Sql>& view) {
@@ -180,16 +169,17 @@ Result<void> open_all(Draft& draft, const Source& source, std::int64_t effective
   effect.statements = draft.create();
   if (source.rows > 0) effect.statements.push_back(draft.insert(rows));
   effect.statements.insert(effect.statements.end(), view.begin(), view.end());
-  return finish(draft, rows);
+  return finish_versions(draft, rows);
 }
 
 }  // namespace
 
-std::int64_t effective_time(Draft& draft, const duck::Rows& rows, std::size_t newest_from, std::size_t newest_to) {
+std::int64_t effective_time(Draft& draft, std::optional<std::int64_t> newest_from,
+                            std::optional<std::int64_t> newest_to) {
   const std::int64_t now = draft.request.effective_micros;
   std::int64_t earliest = now;
-  if (!rows.is_null(0, newest_from)) earliest = std::max(earliest, rows.integer(0, newest_from) + 1);
-  if (!rows.is_null(0, newest_to)) earliest = std::max(earliest, rows.integer(0, newest_to));
+  if (newest_from) earliest = std::max(earliest, *newest_from + 1);
+  if (newest_to) earliest = std::max(earliest, *newest_to);
   if (earliest > now)
     draft.warn(Code::W6022, "the clock is behind the newest version of " + draft.request.model.target->uri() +
                                 ": this run takes effect one microsecond after it");
@@ -211,6 +201,7 @@ std::vector<ShapedColumn> tracked_columns(const Draft& draft, const Key& key, co
 }
 
 Result<void> prepare_history(Draft& draft) {
+  if (!draft.request.model.valid_from.empty()) return prepare_history_by_time(draft);
   WEIR_CHECK(draft.need_row_numbers());
   WEIR_TRY(const Key key, key_columns(draft, draft.request.model.key));
   WEIR_TRY(const Key track, key_columns(draft, draft.request.model.track));
@@ -219,9 +210,10 @@ Result<void> prepare_history(Draft& draft) {
   WEIR_TRY(const Source source, without_duplicates(draft, key, policy == Duplicates::Keep ? Duplicates::Fail : policy));
   WEIR_TRY(const std::vector<duck::Sql> view, current_view(draft));
   WEIR_TRY(const Past past, look_back(draft));
-  if (!draft.target.exists) return open_all(draft, source, past.effective, view);
+  const std::int64_t effective = effective_time(draft, past.newest_from, past.newest_to);
+  if (!draft.target.exists) return open_all(draft, source, effective, view);
 
-  WEIR_TRY(const Versions versions, compare(draft, key, track, source, past.effective));
+  WEIR_TRY(const Versions versions, compare(draft, key, track, source, effective));
   Effect& effect = draft.effect;
   effect.counts = {.inserted = versions.opened,
                    .updated = {},
@@ -229,21 +221,10 @@ Result<void> prepare_history(Draft& draft) {
                    .closed = versions.closed,
                    .unchanged = source.rows - versions.opened};
   if (versions.refreshed > 0) effect.counts.updated = versions.refreshed;
-  effect.rows = past.open_rows - versions.closed + versions.opened;
-  effect.statements = draft.shape.alters;
+  if (versions.marked > 0) effect.counts.deleted = versions.marked;
+  effect.rows = past.live_rows - (versions.closed - versions.closed_marks) + versions.opened;
   const bool has_fresh = versions.opened + versions.closed + versions.refreshed > 0;
-  const duck::Sql fresh("SELECT {} FROM {}", duck::Sql::names(draft.shape.names()), versions.fresh);
-  if (versions.gone) effect.statements.push_back(draft.remove(*versions.gone));
-  if (has_fresh) effect.statements.push_back(draft.insert(fresh));
-  effect.changes = !effect.statements.empty() || draft.request.always_commit;
-  if (effect.statements.empty() && effect.changes) effect.statements.push_back(draft.touch());
-  if (effect.changes) effect.statements.insert(effect.statements.end(), view.begin(), view.end());
-  const duck::Sql values = select_list(draft.shape.columns, value_from_target);
-  duck::Sql table = versions.gone ? duck::Sql("SELECT {} FROM {} AS t ANTI JOIN {} AS g ON (t.rowid = g.r)", values,
-                                              draft.readable(), *versions.gone)
-                                  : draft.target_rows();
-  if (has_fresh) table = duck::Sql("{} UNION ALL {}", table, fresh);
-  return finish(draft, table);
+  return change_versions(draft, versions.gone, has_fresh ? std::optional(versions.fresh) : std::nullopt, view);
 }
 
 }  // namespace weir::publish

@@ -105,8 +105,8 @@ Result<Key> key_columns(const Draft& draft, const std::vector<std::string>& name
       return column.in_stage && build::same_name(column.state.name, name);
     });
     if (found == columns.end())
-      return fail(
-          draft.problem(Code::W6011, "the query returns no column " + name + ", which key=, track= or order= names"));
+      return fail(draft.problem(
+          Code::W6011, "the query returns no column " + name + ", which key=, track=, order= or valid_from= names"));
     key.push_back(*found);
   }
   return key;

@@ -8,12 +8,21 @@
 namespace weir::publish {
 namespace {
 
-bool has_validity(const lake::TableState& table) {
-  const auto columns = validity_columns(Plane::Managed).columns();
+bool has_usual_validity(const lake::TableState& table) {
+  const auto columns = validity_columns({.plane = Plane::Managed}).columns();
   return std::all_of(columns.begin(), columns.end(), [&table](const auto& wanted) {
     const lake::ColumnState* column = table.column(wanted.first);
     return column != nullptr && column->type == wanted.second;
   });
+}
+
+// Under whatever names: two times and a truth.
+bool may_have_validity(const lake::TableState& table) {
+  const auto count = [&table](std::string_view type) {
+    return std::count_if(table.columns.begin(), table.columns.end(),
+                         [&](const lake::ColumnState& column) { return column.type == type; });
+  };
+  return count("TIMESTAMP") >= 2 && count("BOOLEAN") >= 1;
 }
 
 bool is_strategy(std::string_view name) {
@@ -38,12 +47,13 @@ std::optional<std::string> strategy_recorded(const std::vector<lake::VersionReco
 
 Result<bool> Draft::is_kept_as_history() {
   // Tables of the other planes belong to one definition each.
-  if (request.model.plane != Plane::Managed || !target.exists || !has_validity(target)) return false;
+  if (request.model.plane != Plane::Managed || !target.exists || !may_have_validity(target)) return false;
   constexpr std::size_t kEveryVersion = 1'000'000;
   WEIR_TRY(const auto versions, request.lake.history(clean_, *request.model.target, kEveryVersion));
   if (const auto strategy = strategy_recorded(versions, *request.model.target))
     return *strategy == name_of(Strategy::History);
-  // The records have expired with their versions: the view that every history has decides.
+  // The records have expired with their versions: the view that every history has decides, and the usual names.
+  if (!has_usual_validity(target)) return false;
   Asset view = *request.model.target;
   view.name += "_current";
   WEIR_TRY(const lake::TableState state, observe(view));

@@ -121,7 +121,7 @@ class Restorer {
   /// Positions of the columns by which a row of then and one of now are the same row, changed.
   std::vector<std::size_t> key() const {
     std::vector<std::string> names = request_.model.key;
-    if (request_.model.is_history()) names.emplace_back(validity_columns(request_.model.plane).from);
+    if (request_.model.is_history()) names.emplace_back(validity_columns(request_.model).from);
     std::vector<std::size_t> positions;
     for (const std::string& name : names)
       for (std::size_t i = 0; i < columns_.size(); ++i)
@@ -224,8 +224,11 @@ class Restorer {
     WEIR_TRY(effect().table_image, view("table", Sql("SELECT {} FROM {}", Sql::join(items, ", "), past())));
     effect().slice_image = effect().table_image;
     if (!request_.model.is_history()) return {};
-    WEIR_TRY(effect().slice_image, view("slice", Sql("SELECT * FROM {} WHERE {}", effect().table_image,
-                                                     validity_columns(request_.model.plane).is_open())));
+    const ValidityColumns validity = validity_columns(request_.model).of_table([&](std::string_view name) {
+      return request_.target.column(name) != nullptr;
+    });
+    WEIR_TRY(effect().slice_image,
+             view("slice", Sql("SELECT * FROM {} WHERE {}", effect().table_image, validity.is_live())));
     return {};
   }
 

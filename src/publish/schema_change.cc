@@ -2,6 +2,7 @@
 // on_schema_change, and the ALTER statements that do it. Writes are by name, so order and case never move data.
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 
 #include "project/window_rows.h"
 #include "publish/draft.h"
@@ -221,6 +222,35 @@ Result<void> judge_kind(Draft& draft) {
   return {};
 }
 
+// The columns that the history keeps must be those by which it was kept.
+Result<void> judge_kept(const Draft& draft) {
+  const std::string uri = draft.request.model.target->uri();
+  const ValidityColumns validity = draft.validity();
+  for (const auto& [name, type] : validity.columns())
+    if (name != validity.deleted && draft.target.column(name) == nullptr)
+      return fail(draft.problem(
+          Code::W6018,
+          uri + (name == validity.reported ? " was kept by the times of its runs, and the model says valid_from="
+                                           : " is no history: it has no column " + std::string(name)),
+          name == validity.reported ? "take valid_from= out, or rebuild it with --full-refresh, which drops its past"
+                                    : "rebuild it with --full-refresh, or name another table"));
+  // A table of another database may have any columns of its own.
+  if (draft.request.attached) return {};
+  const auto is_left = [&](std::string_view name, std::string_view type) {
+    const lake::ColumnState* held = draft.target.column(name);
+    return !validity.contains(name) && held != nullptr && held->type == type &&
+           find(draft.request.stage.columns, name) == nullptr;
+  };
+  for (const auto& [name, type, option] : {std::tuple{kReportedColumn, kReportedType, "valid_from="},
+                                           std::tuple{kDeletedColumn, std::string_view("BOOLEAN"), "deletes=mark"}})
+    if (is_left(name, type))
+      return fail(draft.problem(
+          Code::W6018,
+          uri + " was kept with " + option + ", and the model no longer says so (its column " + std::string(name) + ")",
+          std::string("put ") + option + " back, or rebuild it with --full-refresh, which drops its past"));
+  return {};
+}
+
 Result<void> judge_history(const Draft& draft) {
   const auto& columns = draft.request.stage.columns;
   const auto own = std::find_if(columns.begin(), columns.end(),
@@ -229,12 +259,17 @@ Result<void> judge_history(const Draft& draft) {
     return fail(draft.problem(Code::W6012, "the query returns " + own->name + ", a column that a history keeps itself",
                               "leave it out or rename it"));
   if (!draft.target.exists) return {};
-  for (const auto& [name, type] : draft.validity().columns())
-    if (draft.target.column(name) == nullptr)
-      return fail(draft.problem(
-          Code::W6018, draft.request.model.target->uri() + " is no history: it has no column " + std::string(name),
-          "rebuild it with --full-refresh, or name another table"));
-  return {};
+  return judge_kept(draft);
+}
+
+// A mark is a column that rows may lack; what the others say of a version cannot be made up.
+void add_marks(Draft& draft) {
+  const std::string name(draft.validity().deleted);
+  if (name.empty() || draft.target.column(name) != nullptr) return;
+  ShapedColumn column = managed_column(name, "BOOLEAN");
+  draft.shape.alters.push_back(duck::Sql("ALTER TABLE {} ADD COLUMN {} {}", draft.writable(), duck::Identifier(name),
+                                         duck::Sql::verbatim(column.state.type)));
+  draft.shape.columns.push_back(std::move(column));
 }
 
 }  // namespace
@@ -249,6 +284,7 @@ Result<void> Draft::take_shape() {
   } else {
     WEIR_CHECK(keep_target(*this));
     WEIR_CHECK(judge_mode(*this));
+    if (request.model.is_history()) add_marks(*this);
   }
   WEIR_CHECK(take_windows());
   return judge_nulls(*this);

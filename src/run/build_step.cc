@@ -550,8 +550,7 @@ void audit_published(Session& session, StepWork& work, duck::Connection& clean) 
   if (model.partitioning)
     slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", table, duck::Identifier(std::string(lake::kPartitionColumn)),
                       duck::Literal(work.step->slice));
-  if (model.is_history())
-    slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model.plane).is_open());
+  if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model).is_live());
   if (is_windowed(model) && replaces_part(model))
     if (auto rows = rows_of_windows(work, table)) slice = std::move(*rows);
   if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), true); !done)

@@ -17,6 +17,10 @@ namespace {
 
 bool is_fork(const lake::Lake& lake) { return !lake.config().fork_of.empty(); }
 
+ValidityColumns validity_of(const Model& model, const lake::TableState& table) {
+  return validity_columns(model).of_table([&table](std::string_view name) { return table.column(name) != nullptr; });
+}
+
 Result<lake::TableState> state_of(const lake::Lakes& lakes, duck::Connection& reader, const Asset& asset) {
   const lake::Lake& lake = lakes.lake(asset.place);
   WEIR_TRY(const std::int64_t version, lake.newest_version(reader));
@@ -116,7 +120,7 @@ class Copying {
     if (copy.seed.model->is_history() && copy.seed.model->plane == Plane::Managed)
       statements.emplace_back(
           "CREATE OR REPLACE VIEW {} AS SELECT {} FROM {} WHERE {}", lake_.writable(to.schema, to.name + "_current"),
-          columns, duck::TableName{{}, to.schema, to.name}, validity_columns(copy.seed.model->plane).is_open());
+          columns, duck::TableName{{}, to.schema, to.name}, validity_of(*copy.seed.model, copy.from).is_live());
     return statements;
   }
 

@@ -1,5 +1,6 @@
 #include "run/test_tables.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +8,7 @@
 #include "io/clock.h"
 #include "project/setup.h"
 #include "project/validity.h"
+#include "text/lexer.h"
 
 namespace weir::run {
 namespace {
@@ -101,8 +103,14 @@ Result<void> test_one(const Project& project, const env::Placed& placed, const M
   if (!tested.partition.empty())
     slice = duck::Sql("(SELECT * FROM {} WHERE {} = {})", found->table,
                       duck::Identifier(std::string(lake::kPartitionColumn)), duck::Literal(tested.partition));
-  if (model.is_history())
-    slice = duck::Sql("(SELECT * FROM {} WHERE {})", found->table, validity_columns(model.plane).is_open());
+  if (model.is_history()) {
+    const auto& columns = found->columns;
+    const ValidityColumns validity = validity_columns(model).of_table([&columns](std::string_view name) {
+      return std::any_of(columns.begin(), columns.end(),
+                         [name](const lake::ColumnState& one) { return text::same_word(one.name, name); });
+    });
+    slice = duck::Sql("(SELECT * FROM {} WHERE {})", found->table, validity.is_live());
+  }
   WEIR_TRY(tested.verdicts, test_relation(project, placed, model, lakes, connection,
                                           {.slice = slice,
                                            .table = duck::Sql("{}", found->table),

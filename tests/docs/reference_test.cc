@@ -174,6 +174,32 @@ TEST(Defects, EveryTestThatTheirPageNamesIsThere) {
   EXPECT_GT(count, 60U);
 }
 
+/// The sources of all unit tests.
+std::string unit_tests() {
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot + "/tests/unit"))
+    if (entry.path().extension() == ".cc") all += read(entry.path().string());
+  return all;
+}
+
+TEST(Cases, EveryTestThatTheirPageNamesIsThere) {
+  const std::string text = read(kRoot + "/docs/decisions/cases.md");
+  const std::string sources = unit_tests();
+  const std::regex named("`(([a-z_]+/)+[a-z_.]+|([A-Z][A-Za-z0-9]*)\\.([A-Z][A-Za-z0-9]*))`");
+  std::size_t count = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), named), end; at != end; ++at, ++count) {
+    const std::string name = (*at)[1];
+    if ((*at)[3].matched) {
+      const std::string test = "(" + (*at)[3].str() + ", " + (*at)[4].str() + ")";
+      EXPECT_NE(sources.find(test), std::string::npos) << name;
+      continue;
+    }
+    const std::string path = name.ends_with(".txt") ? name : "scenarios/" + name + ".scenario";
+    EXPECT_TRUE(std::filesystem::exists(kRoot + "/tests/" + path)) << name;
+  }
+  EXPECT_GT(count, 120U);
+}
+
 int write_parts() {
   for (const auto& [name, part] : generated_parts()) {
     const std::string before = read(page(name));

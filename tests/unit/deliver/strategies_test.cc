@@ -140,7 +140,7 @@ TEST_P(Strategies, ARefusalByTheAuditLeavesNothingBehind) {
 
 TEST_P(Strategies, ScdClosesAndOpensVersionsByKey) {
   model.strategy = Strategy::History;
-  model.deletes_close = true;
+  model.deletes = Deletes::Close;
   ASSERT_TRUE(deliver("SELECT * FROM (VALUES (1::BIGINT, 'a'), (NULL, 'n')) t(id, name)"));
   auto same = deliver("SELECT * FROM (VALUES (1::BIGINT, 'a'), (NULL, 'n')) t(id, name)");
   ASSERT_TRUE(same);

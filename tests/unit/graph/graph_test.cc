@@ -1,5 +1,7 @@
 #include "graph/graph.h"
 
+#include <map>
+
 #include "support/loaded_project.h"
 
 namespace weir {
@@ -72,6 +74,18 @@ TEST(Graph, TheCurrentViewLeadsToItsHistory) {
   EXPECT_EQ(producers_of(graph, "b"), (Paths{"dim"}));
   EXPECT_EQ(graph.producer(*parse_asset("ducklake://main/dim_current"))->path, "dim");
   EXPECT_EQ(graph.producer(*parse_asset("ducklake://main/elsewhere")), nullptr);
+}
+
+TEST(Graph, WhatAModelProduces) {
+  LoadedProject project;
+  project.model("a", "-- materialize ducklake://main/a key=id history\nSELECT 1 AS id");
+  project.model("b", "-- materialize ducklake://main/b key=id\nSELECT 1 AS id");
+  project.model("c", "-- materialize manual ducklake://main/c key=id history\nSELECT 1 AS id");
+  std::map<std::string, std::string> produced;
+  const Graph graph = project.graph();
+  for (const Model& model : graph.models())
+    for (const Asset& asset : outputs_of(model)) produced[model.path] += asset.name + " ";
+  EXPECT_EQ(produced, (std::map<std::string, std::string>{{"a", "a a_current "}, {"b", "b "}, {"c", "c "}}));
 }
 
 TEST(Graph, AModelMayReadWhatItWroteBefore) {

@@ -52,15 +52,54 @@ TEST(Judge, HistoryAndScd2AreOne) {
     const auto found = model(line);
     EXPECT_EQ(found.strategy, Strategy::History);
     EXPECT_TRUE(found.track.empty());
-    EXPECT_FALSE(found.deletes_close);
+    EXPECT_EQ(found.deletes, Deletes::Leave);
     EXPECT_EQ(found.duplicates, Duplicates::Fail);
   }
   EXPECT_EQ(model("-- materialize ducklake://main/t key=id history track=name,tier").track, (Names{"name", "tier"}));
   EXPECT_EQ(model("-- materialize ducklake://main/t key=id history track=name, tier").track, Names{"name"});
   EXPECT_EQ(model("-- materialize ducklake://main/t key=id history track=\"name, tier\"").track,
             (Names{"name", "tier"}));
-  EXPECT_TRUE(model("-- materialize ducklake://main/t key=id history deletes=close").deletes_close);
-  EXPECT_FALSE(model("-- materialize ducklake://main/t key=id history deletes=ignore").deletes_close);
+  EXPECT_EQ(model("-- materialize ducklake://main/t key=id history deletes=close").deletes, Deletes::Close);
+  EXPECT_EQ(model("-- materialize ducklake://main/t key=id history deletes=ignore").deletes, Deletes::Leave);
+}
+
+TEST(Judge, AHistoryMayTakeItsTimesFromTheSource) {
+  const std::string line = "-- materialize ducklake://main/t key=id history ";
+  EXPECT_EQ(model(line + "valid_from=\"updated at\"").valid_from, "updated at");
+  EXPECT_EQ(model(line + "deletes=mark").deletes, Deletes::Mark);
+  EXPECT_TRUE(model(line + "track=a untracked=refresh").refreshes_untracked);
+  EXPECT_FALSE(model(line + "track=a untracked=ignore").refreshes_untracked);
+  EXPECT_EQ(model(line + "validity=f,t,c").validity, (Names{"f", "t", "c"}));
+  const auto block =
+      model("/* weir: {strategy: scd, key: id, valid_from: at, track: [a], untracked: refresh, validity: [f, t]} */");
+  EXPECT_EQ(block.valid_from, "at");
+  EXPECT_TRUE(block.refreshes_untracked);
+  EXPECT_EQ(block.validity, (Names{"f", "t"}));
+}
+
+TEST(Judge, OptionsOfAHistoryThatExcludeEachOther) {
+  const auto code = [](const std::string& header) {
+    const auto found = judged(header + "\nSELECT 1").diagnostics;
+    return found.empty() ? std::string() : std::string(name_of(found.front().code));
+  };
+  const std::string line = "-- materialize ducklake://main/t key=id history ";
+  EXPECT_EQ(code(line + "valid_from=at"), "");
+  EXPECT_EQ(code(line + "valid_from=at,b"), "W0148");
+  for (const char* options : {"valid_from=id", "valid_from=at deletes=close", "valid_from=at deletes=mark"})
+    EXPECT_EQ(code(line + options), "W0176") << options;
+  for (const char* options : {"validity=a,b", "validity=a,b,c,d", "validity=a,a,c"})
+    EXPECT_NE(code(line + options), "") << options;
+  for (const char* options :
+       {"validity=id,b,c", "valid_from=valid_from", "track=valid_to", "validity=a,b,_wm_partition",
+        "valid_from=at validity=a,b,reported_at", "deletes=mark validity=is_deleted,b,c"})
+    EXPECT_EQ(code(line + options), "W0177") << options;
+  for (const char* options : {"untracked=refresh"}) EXPECT_EQ(code(line + options), "W0110") << options;
+  for (const char* option : {"valid_from=at", "untracked=refresh", "validity=a,b,c", "deletes=mark"})
+    EXPECT_EQ(code(std::string("-- materialize ducklake://main/t key=id ") + option), "W0110") << option;
+  const std::string table = "/* weir: {materialise: table, target: crm.people, strategy: scd, key: id, ";
+  for (const char* options : {"valid_from: at", "deletes: mark", "track: [a], untracked: refresh"})
+    EXPECT_NE(code(table + options + "} */"), "") << options;
+  EXPECT_EQ(code("/* weir: {strategy: scd, key: id, validity: [a, b, c]} */"), "W0177");
 }
 
 TEST(Judge, AManualTargetIsOnlyRecorded) {

@@ -73,7 +73,7 @@ TEST_F(History, AbsentKeysStayUnlessDeletesClose) {
   ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)"));
   advance();
   EXPECT_FALSE(publish("SELECT 1 AS id, 'a' AS name")->changes);
-  model.deletes_close = true;
+  model.deletes = Deletes::Close;
   advance();
   const auto effect = publish("SELECT 1 AS id, 'a' AS name");
   EXPECT_EQ(effect->counts.closed, 1);
@@ -184,7 +184,7 @@ TEST_F(History, ADroppedViewComesBackWithTheNextVersion) {
 // Random snapshots against the definition, row by row: close what differs or is gone, open what is not open.
 TEST_F(History, EqualsTheDefinitionOnRandomSnapshots) {
   for (const bool closes : {false, true}) {
-    model.deletes_close = closes;
+    model.deletes = closes ? Deletes::Close : Deletes::Leave;
     model.track = closes ? std::vector<std::string>{"a"} : std::vector<std::string>{};
     model.target->name = closes ? "closing" : "keeping";
     const std::string same_key = "s.id IS NOT DISTINCT FROM e.id";
@@ -220,7 +220,7 @@ TEST_F(History, EqualsTheDefinitionOnRandomSnapshots) {
 // by the times of its rows.
 TEST_F(History, EveryVersionAndEveryTimeShowsWhatWasLiveThen) {
   model.key = {"id", "part"};
-  model.deletes_close = true;
+  model.deletes = Deletes::Close;
   model.on_schema_change = SchemaChange::Sync;
   std::mt19937 generator(77);
   std::vector<std::pair<std::int64_t, std::string>> runs;  // version, when it took effect
@@ -256,6 +256,84 @@ TEST_F(History, AViewOfTheCurrentViewsNameIsReplacedAndSaid) {
   ASSERT_EQ(effect->warnings.size(), 1U);
   EXPECT_EQ(effect->warnings.front().code, Code::W6025);
   same_rows(table(), current());
+}
+
+TEST_F(History, DeletedKeysAreMarkedAndComeBack) {
+  model.deletes = Deletes::Mark;
+  const auto shown = [&] {
+    return text(
+        "SELECT string_agg(name || ' ' || epoch(valid_from)::INTEGER || '-' || coalesce(epoch(valid_to)::INTEGER"
+        "::VARCHAR, '') || CASE WHEN is_deleted THEN ' gone' ELSE '' END, '; ' ORDER BY id, valid_from) FROM " +
+        table());
+  };
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b'), (NULL, 'n')) v(id, name)")) << failure.front().message;
+  advance();
+  const auto gone = publish("SELECT 1 AS id, 'a' AS name");
+  ASSERT_TRUE(gone) << failure.front().message;
+  EXPECT_EQ(gone->counts.deleted, 2);
+  EXPECT_EQ(gone->counts.closed, 2);
+  EXPECT_EQ(gone->counts.inserted, 0);
+  EXPECT_EQ(gone->rows, 1) << "a mark is no row that is true now";
+  EXPECT_EQ(shown(), "a 1-; b 1-2; b 2- gone; n 1-2; n 2- gone");
+  same_rows("(SELECT 1 AS id, 'a' AS name)", "(SELECT id, name FROM " + current() + ")");
+  holds_invariants();
+  advance();
+  EXPECT_FALSE(publish("SELECT 1 AS id, 'a' AS name")->changes);
+  const auto back = publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)");
+  EXPECT_EQ(back->counts.inserted, 1);
+  EXPECT_EQ(back->counts.closed, 1);
+  EXPECT_EQ(back->rows, 2);
+  EXPECT_EQ(shown(), "a 1-; b 1-2; b 2-3 gone; b 3-; n 1-2; n 2- gone");
+  holds_invariants();
+  advance();
+  EXPECT_FALSE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)")->changes);
+  model.deletes = Deletes::Close;
+  EXPECT_FALSE(publish("SELECT 1 AS id, 'a' AS name"));
+  EXPECT_TRUE(failed_with(Code::W6018)) << "its marks would count as rows";
+}
+
+TEST_F(History, MarksBeginInAHistoryThatHadNone) {
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) v(id, name)"));
+  advance();
+  model.deletes = Deletes::Mark;
+  const auto effect = publish("SELECT 1 AS id, 'a' AS name");
+  ASSERT_TRUE(effect) << failure.front().message;
+  EXPECT_EQ(effect->counts.deleted, 1);
+  EXPECT_EQ(effect->rows, 1);
+  EXPECT_EQ(number("SELECT count(*) FROM " + current()), 1);
+  advance();
+  EXPECT_FALSE(publish("SELECT 1 AS id, 'a' AS name")->changes);
+}
+
+TEST_F(History, UntrackedColumnsAreRefreshedInTheOpenVersion) {
+  model.track = {"name"};
+  model.refreshes_untracked = true;
+  ASSERT_TRUE(publish("SELECT * FROM (VALUES (1, 'a', 1), (2, 'b', 1)) v(id, name, visits)"));
+  advance();
+  const auto effect = publish("SELECT * FROM (VALUES (1, 'a', 2), (2, 'B', NULL)) v(id, name, visits)");
+  ASSERT_TRUE(effect) << failure.front().message;
+  EXPECT_EQ(effect->counts.updated, 1);
+  EXPECT_EQ(effect->counts.closed, 1);
+  EXPECT_EQ(effect->rows, 2);
+  EXPECT_EQ(
+      text("SELECT string_agg(name || coalesce(visits::VARCHAR, '-'), ' ' ORDER BY id, valid_from) FROM " + table()),
+      "a2 b1 B-");
+  EXPECT_EQ(number("SELECT count(DISTINCT valid_from) FROM " + table() + " WHERE is_current"), 2);
+  advance();
+  EXPECT_FALSE(publish("SELECT * FROM (VALUES (1, 'a', 2), (2, 'B', NULL)) v(id, name, visits)")->changes);
+  holds_invariants();
+}
+
+TEST_F(History, ItsColumnsMayHaveOtherNames) {
+  model.validity = {"begins", "ends", "is live"};
+  ASSERT_TRUE(publish("SELECT 1 AS id, 'a' AS name, true AS is_current")) << failure.front().message;
+  advance();
+  ASSERT_TRUE(publish("SELECT 1 AS id, 'b' AS name, true AS is_current"));
+  EXPECT_EQ(number("SELECT count(*) FROM " + table() + " WHERE \"is live\" AND ends IS NULL AND name = 'b'"), 1);
+  EXPECT_EQ(text("SELECT name FROM " + current()), "b");
+  model.validity = {"starts", "ends", "is live"};
+  EXPECT_FALSE(publish("SELECT 1 AS id, 'b' AS name, true AS is_current"));
+  EXPECT_TRUE(failed_with(Code::W6018));
 }
 
 TEST_F(History, OnOtherPlanesTwoColumnsTellTheVersionsApart) {
