@@ -147,14 +147,20 @@ std::optional<std::string> plan_file(const Args& args) {
   return selectors.front();
 }
 
+/// What is to be said of the run as a whole, and the errors that have a place in a file.
+void print_findings(const run::RunReport& report, const ops::Workspace& workspace, Streams& streams) {
+  print(report.notes, workspace.loaded(), streams);
+  for (const run::StepReport& step : report.steps)
+    if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace.loaded(), streams);
+}
+
 /// Prints what a run did and gives its exit code. `json`: the result, if it holds more than the report.
 Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams,
                  const std::optional<std::string>& json = {}) {
   print(outcome.warnings, workspace.loaded(), streams);
-  print(outcome.report.notes, workspace.loaded(), streams);
+  print_findings(outcome.report, workspace, streams);
   Exit failed = Exit::Failed;
   for (const run::StepReport& step : outcome.report.steps) {
-    if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace.loaded(), streams);
     if (step.is_held_up && !step.errors.empty() && exit_for(step.errors) == Exit::Misuse) failed = Exit::Misuse;
   }
   if (args.flag("json"))
@@ -181,7 +187,7 @@ std::string summary_of(const ops::CascadeOutcome& outcome) {
 Exit show_all(const ops::CascadeOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams) {
   const std::string json = ops::to_json(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const Exit exit = show_report(outcome.run, workspace, args, streams, json);
-  for (const run::RunReport& report : outcome.runs) print(report.notes, workspace.loaded(), streams);
+  for (const run::RunReport& report : outcome.runs) print_findings(report, workspace, streams);
   if (args.flag("events"))
     streams.out << nlohmann::ordered_json{{"event", "cascade_ended"}, {"cascade", ops::to_json(outcome)["cascade"]}}
                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)

@@ -150,7 +150,12 @@ class Driver {
   void tell(const state::DispatchRecord& one, const std::string& run) {
     if (one.run != run && one.state == "done") return;
     const auto log = cascade::log_from(one.log_json);
-    if (!log.empty()) listener_.message(fmt::format("  {}  {}", label_of(one), log.back().second));
+    if (log.empty()) return;
+    std::string line = fmt::format("  {}  {}", label_of(one), log.back().second);
+    // One run may have built it for several.
+    if (line == told_) return;
+    told_ = std::move(line);
+    listener_.message(told_);
   }
 
   /// All dispatches of one slice that may start now: of the subscribers that are due, one that no other due one feeds.
@@ -256,6 +261,7 @@ class Driver {
   std::set<Key> ours_;
   /// What it could not start; the next command does.
   std::set<Key> left_;
+  std::string told_;
   /// Waited until then.
   calendar::Instant reached_{};
   CascadeOutcome outcome_;
