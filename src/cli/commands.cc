@@ -198,11 +198,14 @@ const std::vector<Command>& commands() {
         {"--limit", Kind::Number, "At most this many versions (default 20)"}},
        history_command},
       {"diff",
-       "Compare the columns and rows of two assets, or of two versions of one",
+       "Compare the columns and rows of two assets, of two versions of one, or of two environments",
        "  weir diff orders@12 orders --key id\n  weir diff staging/orders orders --where \"day >= '2026-07-01'\"\n"
-       "  weir diff orders@12 orders@15 --json\n",
-       {{"assets", Kind::List, "Two models, tables or asset URIs, each with @VERSION for an earlier version", "model"},
-        {"--key", Kind::List, "Columns, joined by commas, by which rows are paired (default: whole rows are compared)"},
+       "  weir diff orders@12 orders@15 --json\n  weir diff prod dev\n",
+       {{"assets", Kind::List,
+         "Two models, tables or asset URIs, each with @VERSION for an earlier version; or two environments", "model"},
+        {"--key", Kind::List,
+         "Columns, joined by commas, by which rows are paired (default: whole rows are compared; of environments, each "
+         "model's own key)"},
         {"--where", Kind::Text, "Only rows of both sides for which this holds"},
         {"--limit", Kind::Number, "Sample rows of each kind (default 20)"}},
        diff_command},

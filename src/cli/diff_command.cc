@@ -1,4 +1,4 @@
-// `weir diff`: how two assets, or two versions of one, differ.
+// `weir diff`: how two assets, two versions of one, or two environments differ.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -182,25 +182,70 @@ void print_report(const ops::DiffReport& report, Streams& streams) {
   print_changes(report, streams);
 }
 
+ordered_json json_of(const ops::EnvironmentRows& rows, const ops::DiffRequest& request) {
+  ordered_json models = ordered_json::array();
+  for (const ops::EnvironmentRows::Model& one : rows.models) {
+    ordered_json json{{"model", one.path}, {"in_left", one.in_left}, {"in_right", one.in_right}};
+    if (one.report) json.update(json_of(*one.report));
+    models.push_back(std::move(json));
+  }
+  return {{"equal", rows.models.empty()},
+          {"left", request.left},
+          {"right", request.right},
+          {"same", rows.same},
+          {"models", std::move(models)}};
+}
+
+void print_rows(const ops::EnvironmentRows& rows, const ops::DiffRequest& request, Streams& streams) {
+  for (const ops::EnvironmentRows::Model& one : rows.models) {
+    streams.out << one.path << "\n";
+    if (one.report)
+      print_report(*one.report, streams);
+    else
+      streams.out << fmt::format("only in {}\n", one.in_left ? request.left : request.right);
+    streams.out << "\n";
+  }
+  streams.out << fmt::format("{} of {} equal in {} and {}\n", rows.same,
+                             counted(rows.same + static_cast<std::int64_t>(rows.models.size()), "model"), request.left,
+                             request.right);
+}
+
+/// Exit code 1 says that a difference was found; whatever prevents comparing must not look like it.
+Exit refuse_comparison(const Diagnostics& problems, const Project* project, Streams& streams) {
+  const Exit exit = refuse(problems, project, streams);
+  return exit == Exit::Failed ? Exit::Misuse : exit;
+}
+
+Exit diff_environments(const std::string& folder, const ops::DiffRequest& request, bool as_json, Streams& streams) {
+  const auto rows = ops::diff_rows(folder, request);
+  if (!rows) return refuse_comparison(rows.error(), nullptr, streams);
+  print(rows->warnings, nullptr, streams);
+  if (as_json)
+    streams.out << json_of(*rows, request).dump(2, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+  else
+    print_rows(*rows, request, streams);
+  return rows->models.empty() ? Exit::Done : Exit::Failed;
+}
+
 }  // namespace
 
 Exit diff_command(const Args& args, Streams& streams) {
-  const std::vector<std::string> assets = args.list("assets");
-  if (assets.size() != 2) {
-    streams.err << "error: weir diff takes two assets\nhint: weir diff orders@12 orders\n";
+  const std::vector<std::string> operands = args.list("assets");
+  if (operands.size() != 2) {
+    streams.err << "error: weir diff takes two assets or two environments\nhint: weir diff orders@12 orders\n";
     return Exit::Misuse;
   }
-  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
+  const std::string folder = args.text("directory", ".");
+  auto workspace = ops::Workspace::open(folder, args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
-  ops::DiffRequest request{.left = assets[0], .right = assets[1], .key = names_in(args.list("key"))};
+  ops::DiffRequest request{.left = operands[0], .right = operands[1], .key = names_in(args.list("key"))};
   request.where = args.text("where", "");
   if (const auto limit = args.text("limit")) request.samples = std::atoll(limit->c_str());
+  const auto of_environments = ops::are_environments(*workspace, request.left, request.right);
+  if (!of_environments) return refuse_comparison(of_environments.error(), workspace->loaded(), streams);
+  if (*of_environments) return diff_environments(workspace->root(), request, args.flag("json"), streams);
   const auto report = ops::diff(*workspace, request);
-  if (!report) {
-    // Exit code 1 says that a difference was found; whatever prevents comparing must not look like it.
-    const Exit exit = refuse(report.error(), workspace->loaded(), streams);
-    return exit == Exit::Failed ? Exit::Misuse : exit;
-  }
+  if (!report) return refuse_comparison(report.error(), workspace->loaded(), streams);
   print(report->warnings, workspace->loaded(), streams);
   if (args.flag("json"))
     streams.out << json_of(*report).dump(2, ' ', false, ordered_json::error_handler_t::replace) << "\n";

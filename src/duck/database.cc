@@ -14,6 +14,7 @@
 
 #include "duck/api.h"
 #include "duck/extra_threads.h"
+#include "duck/file_guard.h"
 
 namespace weir::duck {
 namespace {
@@ -81,17 +82,13 @@ FailureType type_named(const std::string& name) {
   return FailureType::Other;
 }
 
-// What the guard of file names said to the statement that this thread runs. DuckDB evaluates the arguments of table
-// functions where it binds, which is the thread that asked.
-thread_local std::string objection_made;
-
 // Connections have errors_as_json on, so a message is a JSON object, sometimes behind a prefix such as "Binder Error:
 // ".
 Failure failure_from(const char* raw, FailureType type) {
   Failure failure;
   failure.type = type;
   failure.message = raw == nullptr ? "unknown error" : raw;
-  const std::string objection = std::exchange(objection_made, {});
+  const std::string objection = take_objection();
   const auto brace = failure.message.find('{');
   if (brace == std::string::npos || brace > 40) return failure;
   const auto parsed = nlohmann::json::parse(failure.message.begin() + static_cast<std::ptrdiff_t>(brace),
@@ -283,61 +280,6 @@ struct Connection::Body {
 
 namespace {
 
-// Names of files may be NULL, which DuckDB's readers refuse themselves.
-std::vector<std::string> texts_of(duckdb_vector vector, idx_t count) {
-  std::vector<std::string> texts;
-  auto* data = static_cast<duckdb_string_t*>(api().vector_get_data(vector));
-  std::uint64_t* valid = api().vector_get_validity(vector);
-  for (idx_t i = 0; i < count; ++i)
-    if (valid == nullptr || api().validity_row_is_valid(valid, i))
-      texts.emplace_back(api().string_t_data(&data[i]), api().string_t_length(data[i]));
-  return texts;
-}
-
-void pass_files(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output, bool is_list) {
-  const auto& database = *static_cast<const Database*>(api().scalar_function_get_extra_info(call));
-  duckdb_vector names = api().data_chunk_get_vector(input, 0);
-  const auto texts = is_list ? texts_of(api().list_vector_get_child(names), api().list_vector_get_size(names))
-                             : texts_of(names, api().data_chunk_get_size(input));
-  for (const std::string& text : texts)
-    if (auto objection = database.objection_to(text)) {
-      objection_made = *objection;
-      api().scalar_function_set_error(call, objection_made.c_str());
-      return;
-    }
-  api().vector_reference_vector(output, names);
-}
-
-void pass_file(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output) {
-  pass_files(call, input, output, false);
-}
-void pass_list(duckdb_function_info call, duckdb_data_chunk input, duckdb_vector output) {
-  pass_files(call, input, output, true);
-}
-
-bool make_file_guard(duckdb_connection connection, Database* database) {
-  const std::string name(kFileGuard);
-  duckdb_scalar_function_set set = api().create_scalar_function_set(name.c_str());
-  duckdb_logical_type text = api().create_logical_type(DUCKDB_TYPE_VARCHAR);
-  duckdb_logical_type list = api().create_list_type(text);
-  bool made = true;
-  for (const bool is_list : {false, true}) {
-    duckdb_scalar_function function = api().create_scalar_function();
-    api().scalar_function_set_name(function, name.c_str());
-    api().scalar_function_add_parameter(function, is_list ? list : text);
-    api().scalar_function_set_return_type(function, is_list ? list : text);
-    api().scalar_function_set_extra_info(function, database, nullptr);
-    api().scalar_function_set_function(function, is_list ? pass_list : pass_file);
-    made = made && api().add_scalar_function_to_set(set, function) == DuckDBSuccess;
-    api().destroy_scalar_function(&function);
-  }
-  made = made && api().register_scalar_function_set(connection, set) == DuckDBSuccess;
-  api().destroy_scalar_function_set(&set);
-  api().destroy_logical_type(&list);
-  api().destroy_logical_type(&text);
-  return made;
-}
-
 /// Said once for the instance: said on each connection it cost 50 µs.
 Outcome<void> set_time_zone(Database& database) {
   auto connection = database.connect();
@@ -347,8 +289,6 @@ Outcome<void> set_time_zone(Database& database) {
   return {};
 }
 
-/// WEIR_QUERY_LOG names a folder: every statement of every instance is then logged there by DuckDB itself, one folder
-/// an instance.
 /// Takes the threads of DuckDB's pool away and returns how many they were.
 Outcome<int> take_pool(Database& database) {
   auto connection = database.connect();
@@ -362,6 +302,8 @@ Outcome<int> take_pool(Database& database) {
   return threads - 1;
 }
 
+/// WEIR_QUERY_LOG names a folder: every statement of every instance is then logged there by DuckDB itself, one folder
+/// an instance.
 Outcome<void> log_queries(Database& database) {
   const char* folder = std::getenv("WEIR_QUERY_LOG");
   if (folder == nullptr || *folder == '\0') return {};
@@ -526,7 +468,7 @@ Connection::~Connection() = default;
 Outcome<Rows> Connection::query(const Sql& sql) {
   // What a lake does in a commit are thousands of small statements: nobody is to join.
   const ExtraThreads::Statement statement(sql.text() == kCommit ? nullptr : body_->extra_threads);
-  objection_made.clear();
+  take_objection();
   Rows rows;
   rows.body_ = std::make_unique<Rows::Body>();
   duckdb_result& result = rows.body_->result;
@@ -547,7 +489,7 @@ Outcome<std::int64_t> Connection::execute(const Sql& sql) {
 }
 
 Outcome<std::vector<Column>> Connection::describe(const Sql& sql) {
-  objection_made.clear();
+  take_objection();
   duckdb_prepared_statement statement = nullptr;
   if (api().prepare(body_->connection, sql.text().c_str(), &statement) == DuckDBError) {
     Failure failure = failure_from(api().prepare_error(statement), FailureType::Other);

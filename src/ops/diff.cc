@@ -8,6 +8,8 @@
 
 #include "build/names.h"
 #include "build/types.h"
+#include "env/registry.h"
+#include "io/installation.h"
 #include "lake/past.h"
 #include "ops/read_only.h"
 #include "publish/row_difference.h"
@@ -18,6 +20,14 @@ namespace {
 using duck::Identifier;
 using duck::Literal;
 using duck::Sql;
+
+/// What is to be read on one side.
+struct Place {
+  Asset asset;
+  std::optional<std::int64_t> version;
+  /// What to do about an asset that is not there.
+  std::string hint;
+};
 
 /// One side: where its rows are read, and the columns they have.
 struct Opened {
@@ -36,19 +46,24 @@ Failed engine_failure(const duck::Failure& failure) {
   return fail(lake::explain(Code::W4001, "cannot compare", failure));
 }
 
+Result<lake::TableState> state_of(const lake::Lake& lake, duck::Connection& connection, const Asset& asset) {
+  WEIR_TRY(const std::int64_t newest, lake.newest_version(connection));
+  WEIR_TRY(const auto states, lake.observe(connection, {asset}, newest));
+  return states.at(asset.key());
+}
+
 /// Compares on one connection, in one transaction, so that both sides are of one moment.
 class Comparison {
  public:
-  Comparison(Workspace& workspace, const DiffRequest& request, const Config& config, lake::Lakes& lakes,
-             duck::Connection& connection)
-      : workspace_(workspace), request_(request), config_(config), lakes_(lakes), connection_(connection) {}
+  Comparison(const DiffRequest& request, const Config& config, lake::Lakes& lakes, duck::Connection& connection)
+      : request_(request), config_(config), lakes_(lakes), connection_(connection) {}
 
-  Result<DiffReport> run() {
+  Result<DiffReport> run(const Place& left, const Place& right) {
     WEIR_CHECK(execute(Sql("USE {}.main", Identifier(lakes_.lake(config_.default_lake().name).reader()))));
     auto transaction = duck::Transaction::begin(connection_);
     if (!transaction) return engine_failure(transaction.error());
-    WEIR_TRY(left_, open(request_.left));
-    WEIR_TRY(right_, open(request_.right));
+    WEIR_TRY(left_, open(left));
+    WEIR_TRY(right_, open(right));
     WEIR_CHECK(pair_columns());
     WEIR_CHECK(find_key());
     WEIR_CHECK(apply_condition());
@@ -76,34 +91,24 @@ class Comparison {
     return rows.integer(0, 0);
   }
 
-  Result<Opened> open(const std::string& text) {
-    WEIR_TRY(const DiffOperand operand, parse_operand(text));
-    WEIR_TRY(const Asset named, workspace_.asset_named(operand.asset));
-    WEIR_TRY(const Asset asset, workspace_.located(named));
-    if (asset.kind != AssetKind::Lake || asset.name.empty() || config_.lake(asset.place) == nullptr)
-      return fail(Diagnostic{.code = Code::W6630,
-                             .message = fmt::format("{} is no table of a lake of this project", asset.uri()),
-                             .hint = "name two models, tables or asset URIs, each with @VERSION if an earlier one is "
-                                     "meant"});
+  Result<Opened> open(const Place& place) {
+    const Asset& asset = place.asset;
     const lake::Lake& lake = lakes_.lake(asset.place);
-    WEIR_TRY(const std::int64_t newest, lake.newest_version(connection_));
-    WEIR_TRY(const auto states, lake.observe(connection_, {asset}, newest));
-    const lake::TableState& now = states.at(asset.key());
-    if (!now.exists && !operand.version)
-      return fail(Diagnostic{.code = Code::W2012,
-                             .message = fmt::format("{} does not exist", asset.uri()),
-                             .hint = workspace_.hint_for(operand.asset)});
-    Opened source{.side = {.asset = asset.uri(), .version = operand.version},
+    WEIR_TRY(const lake::TableState now, state_of(lake, connection_, asset));
+    if (!now.exists && !place.version)
+      return fail(Diagnostic{
+          .code = Code::W2012, .message = fmt::format("{} does not exist", asset.uri()), .hint = place.hint});
+    Opened source{.side = {.asset = asset.uri(), .version = place.version},
                   .rows = Sql("{}", lake.readable(asset.schema, asset.name))};
-    if (operand.version) {
+    if (place.version) {
       if (now.is_view)
         return fail(
             Diagnostic{.code = Code::W6634,
-                       .message = fmt::format("{} is a view and has no version {}", asset.uri(), *operand.version),
+                       .message = fmt::format("{} is a view and has no version {}", asset.uri(), *place.version),
                        .hint = "compare the tables that it reads"});
-      WEIR_CHECK(lake::require_version(connection_, lake, *operand.version));
-      WEIR_CHECK(lake::table_at(connection_, lake, asset, *operand.version));
-      source.rows += Sql(" AT (VERSION => {})", *operand.version);
+      WEIR_CHECK(lake::require_version(connection_, lake, *place.version));
+      WEIR_CHECK(lake::table_at(connection_, lake, asset, *place.version));
+      source.rows += Sql(" AT (VERSION => {})", *place.version);
       source.rows = Sql("(SELECT * FROM {})", source.rows);
     }
     auto columns = connection_.describe(Sql("SELECT * FROM {}", source.rows));
@@ -339,7 +344,6 @@ class Comparison {
     return {};
   }
 
-  Workspace& workspace_;
   const DiffRequest& request_;
   const Config& config_;
   lake::Lakes& lakes_;
@@ -351,6 +355,19 @@ class Comparison {
   std::vector<std::size_t> key_;
   DiffReport report_;
 };
+
+/// Errors: W6630, and as parse_operand().
+Result<Place> place_of(Workspace& workspace, const Config& config, const std::string& text) {
+  WEIR_TRY(const DiffOperand operand, parse_operand(text));
+  WEIR_TRY(const Asset named, workspace.asset_named(operand.asset));
+  WEIR_TRY(Asset asset, workspace.located(named));
+  if (asset.kind != AssetKind::Lake || asset.name.empty() || config.lake(asset.place) == nullptr)
+    return fail(Diagnostic{.code = Code::W6630,
+                           .message = fmt::format("{} is no table of a lake of this project", asset.uri()),
+                           .hint = "name two models, tables or asset URIs, each with @VERSION if an earlier one is "
+                                   "meant"});
+  return Place{std::move(asset), operand.version, workspace.hint_for(operand.asset)};
+}
 
 }  // namespace
 
@@ -377,8 +394,113 @@ Result<DiffOperand> parse_operand(const std::string& text) {
 Result<DiffReport> diff(Workspace& workspace, const DiffRequest& request) {
   WEIR_TRY(const Config* config, workspace.config());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false, false));
+  WEIR_TRY(const Place left, place_of(workspace, *config, request.left));
+  WEIR_TRY(const Place right, place_of(workspace, *config, request.right));
   WEIR_TRY(duck::Connection connection, lakes->connect());
-  return Comparison(workspace, request, *config, *lakes, connection).run();
+  return Comparison(request, *config, *lakes, connection).run(left, right);
+}
+
+Result<bool> are_environments(Workspace& workspace, const std::string& left, const std::string& right) {
+  WEIR_TRY(const env::Registry registry, workspace.registry());
+  return registry.find(left) != nullptr && registry.find(right) != nullptr;
+}
+
+namespace {
+
+/// The lakes of two environments side by side.
+Result<Config> joined(const Config& left, Config right) {
+  for (const LakeConfig& lake : left.lakes) {
+    const LakeConfig* same = right.lake(lake.name);
+    if (same == nullptr)
+      right.lakes.push_back(lake);
+    else if (same->version != lake.version)
+      return fail(
+          Diagnostic{.code = Code::W6635,
+                     .message = fmt::format("the two environments read lake {} at different versions", lake.name),
+                     .hint = "compare single tables, each with @VERSION"});
+  }
+  return right;
+}
+
+/// Compares what two environments have of one model after the other.
+class RowsOfModels {
+ public:
+  RowsOfModels(const DiffRequest& request, const Config& config, lake::Lakes& lakes)
+      : request_(request), config_(config), lakes_(lakes) {}
+
+  Result<void> compare(const Model& model, const Asset& left, const Asset& right) {
+    if (left.key() == right.key()) {
+      ++rows.same;
+      return {};
+    }
+    EnvironmentRows::Model one{.path = model.path};
+    WEIR_TRY(one.in_left, exists(left));
+    WEIR_TRY(one.in_right, exists(right));
+    if (one.in_left && one.in_right) {
+      auto report = rows_of(model, left, right);
+      if (!report) {
+        for (Diagnostic& problem : report.error()) problem.message = model.path + ": " + problem.message;
+        return fail(std::move(report).error());
+      }
+      std::move(report->warnings.begin(), report->warnings.end(), std::back_inserter(rows.warnings));
+      report->warnings.clear();
+      one.report = std::move(*report);
+    }
+    if (one.is_equal())
+      ++rows.same;
+    else
+      rows.models.push_back(std::move(one));
+    return {};
+  }
+
+  EnvironmentRows rows;
+
+ private:
+  Result<DiffReport> rows_of(const Model& model, const Asset& left, const Asset& right) {
+    const auto with = [&](const std::vector<std::string>& key) -> Result<DiffReport> {
+      DiffRequest request = request_;
+      request.key = key;
+      WEIR_TRY(duck::Connection connection, lakes_.connect());
+      return Comparison(request, config_, lakes_, connection).run({left, {}, {}}, {right, {}, {}});
+    };
+    // A history holds a key once a version.
+    if (!request_.key.empty() || model.key.empty() || model.is_history()) return with(request_.key);
+    auto report = with(model.key);
+    // One of the two may show an earlier definition, of another key.
+    if (!report && report.error().front().code == Code::W6631) return with({});
+    return report;
+  }
+
+  Result<bool> exists(const Asset& asset) {
+    WEIR_TRY(duck::Connection connection, lakes_.connect());
+    WEIR_TRY(const lake::TableState state, state_of(lakes_.lake(asset.place), connection, asset));
+    return state.exists;
+  }
+
+  const DiffRequest& request_;
+  const Config& config_;
+  lake::Lakes& lakes_;
+};
+
+}  // namespace
+
+Result<EnvironmentRows> diff_rows(const std::string& folder, const DiffRequest& request) {
+  WEIR_TRY(Workspace left, Workspace::open(folder, request.left));
+  WEIR_TRY(Workspace right, Workspace::open(left.root(), request.right));
+  WEIR_TRY(const Config* left_config, left.config());
+  WEIR_TRY(const Config* right_config, right.config());
+  WEIR_TRY(const Config config, joined(*left_config, *right_config));
+  WEIR_TRY(const Graph* graph, right.whole_graph());
+  WEIR_TRY(const auto lakes,
+           lake::Lakes::open(config, {.extension_folder = io::extension_folder(), .confined = false}));
+  RowsOfModels models(request, config, *lakes);
+  for (const Model& model : graph->models()) {
+    if (!model.target || model.target->kind != AssetKind::Lake || model.plane == Plane::Manual) continue;
+    WEIR_TRY(const Asset before, left.rows_of(*model.target));
+    WEIR_TRY(const Asset after, right.rows_of(*model.target));
+    WEIR_CHECK(models.compare(model, before, after));
+  }
+  return std::move(models.rows);
 }
 
 }  // namespace weir::ops

@@ -1,4 +1,4 @@
-// `weir diff`: how the rows and columns of two assets, or of two versions of one, differ.
+// `weir diff`: how the rows and columns of two assets, of two versions of one, or of two environments differ.
 #pragma once
 
 #include <cstdint>
@@ -77,5 +77,28 @@ struct DiffReport {
 /// table in it; W6634 a version of a view; W6631 a key column that is not on both sides; W6633 a condition that is
 /// none, and the gate's; W4001 the engine's.
 Result<DiffReport> diff(Workspace& workspace, const DiffRequest& request);
+
+/// The rows of every model of the project in two environments.
+struct EnvironmentRows {
+  struct Model {
+    std::string path;
+    bool in_left = false;
+    bool in_right = false;
+    /// Set where both have rows of it, in other places.
+    std::optional<DiffReport> report;
+    bool is_equal() const { return report ? report->is_equal() : in_left == in_right; }
+  };
+  /// Models whose rows differ, or that only one of them has, in the graph's order.
+  std::vector<Model> models;
+  std::int64_t same = 0;
+  Diagnostics warnings;
+};
+
+/// True if both texts name environments: then `weir diff` compares those.
+Result<bool> are_environments(Workspace& workspace, const std::string& left, const std::string& right);
+/// Compares two environments of the project in `folder`, model by model. What lies in one place for both is not read.
+/// Rows are paired by the key of the request, or by the model's own. Delivered tables and files are the same for both.
+/// Errors: as diff(), naming the model; W6635 the two read one lake at different versions.
+Result<EnvironmentRows> diff_rows(const std::string& folder, const DiffRequest& request);
 
 }  // namespace weir::ops

@@ -83,6 +83,8 @@ const std::map<std::string, Surface>& surfaces() {
       {"restored_slices", {"", "part of restore"}},
       {"maintain", {"maintain", ""}},
       {"diff", {"diff", ""}},
+      {"are_environments", {"diff", ""}},
+      {"diff_rows", {"diff", ""}},
       {"parse_operand", {"diff", ""}},
       {"pass_read_only_gate", {"", "part of query and diff"}},
       {"to_lakes", {"", "part of query and diff"}},
