@@ -196,7 +196,8 @@ TEST(Cases, EveryTestThatTheirPageNamesIsThere) {
       EXPECT_NE(sources.find(test), std::string::npos) << name;
       continue;
     }
-    const std::string path = name.ends_with(".txt") ? name : "scenarios/" + name + ".scenario";
+    const bool is_file = name.ends_with(".txt") || name.ends_with(".cc");
+    const std::string path = is_file ? name : "scenarios/" + name + ".scenario";
     EXPECT_TRUE(std::filesystem::exists(kRoot + "/tests/" + path)) << name;
   }
   EXPECT_GT(count, 120U);
