@@ -75,6 +75,7 @@ const std::vector<Command>& commands() {
              {"--cascade", Kind::Flag,
               "Run the subscribers of what was written too, and theirs, and finish what earlier cascades left open"},
              {"--arg", Kind::List, "name=value or model:name=value"},
+             {"--upload", Kind::List, "model=file or model:name=file: the file for an argument of type s3object"},
              {"-f,--force", Kind::Flag, "Build even what has not changed"},
              {"--full-refresh", Kind::Flag,
               "Build the tables anew, dropping what they hold, all other partitions included"},

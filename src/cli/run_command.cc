@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -23,6 +24,16 @@ void on_signal(int) {
   if (g_stop.exchange(true)) _exit(static_cast<int>(Exit::Interrupted));
 }
 
+/// Files are named from where the command was typed, which is the project's folder no longer once that was found.
+std::string from_here(const std::string& upload) {
+  const auto equals = upload.find('=');
+  if (equals == std::string::npos || equals + 1 == upload.size() || upload.find("://") != std::string::npos)
+    return upload;
+  return upload.substr(0, equals + 1) +
+         std::filesystem::absolute(upload.substr(equals + 1)).lexically_normal().string();
+}
+
+/// Requires: no project was opened yet.
 ops::RunRequest request_of(const Args& args) {
   ops::RunRequest request;
   request.options.environment = args.text("env", "prod");
@@ -44,6 +55,7 @@ ops::RunRequest request_of(const Args& args) {
   request.options.pin = args.flag("pin");
   request.as_of = args.text("as-of");
   request.arguments = args.list("arg");
+  for (const std::string& upload : args.list("upload")) request.uploads.push_back(from_here(upload));
   return request;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/arguments.h"
 #include "ops/changes.h"
 #include "ops/check.h"
 #include "ops/deploy.h"
@@ -11,28 +12,6 @@
 
 namespace weir::ops {
 namespace {
-
-/// "name=value" for all models, "model:name=value" for one.
-Result<std::map<std::string, std::map<std::string, std::string>>> arguments_of(const Project& project,
-                                                                               const std::vector<std::string>& texts) {
-  std::map<std::string, std::map<std::string, std::string>> arguments;
-  for (const std::string& text : texts) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(Diagnostic{.code = Code::W8003,
-                             .message = fmt::format("--arg {} is not name=value", text),
-                             .hint = "--arg name=value, or --arg model:name=value"});
-    std::string name = text.substr(0, equals);
-    std::string scope;
-    if (const auto colon = name.find(':'); colon != std::string::npos) {
-      WEIR_TRY(const Model* model, find_model(project, name.substr(0, colon)));
-      scope = model->path;
-      name = name.substr(colon + 1);
-    }
-    arguments[scope][name] = text.substr(equals + 1);
-  }
-  return arguments;
-}
 
 /// What is reported of selected models that errors in files hold up.
 Result<std::vector<run::StepReport>> held_up_steps(Workspace& workspace, const Chosen& chosen) {
@@ -97,7 +76,7 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   const bool is_all = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
   // What a file with errors would make is not gone from the project.
   resolved.is_whole = request.models ? request.takes_out_removed : is_all && resolved.held_up.empty();
-  WEIR_TRY(resolved.arguments, arguments_of(*project, request.arguments));
+  WEIR_TRY(resolved.arguments, arguments_of(*project, request.arguments, request.uploads));
   return resolved;
 }
 

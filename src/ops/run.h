@@ -22,8 +22,9 @@ struct RunRequest {
   std::optional<std::string> as_of = {};
   /// A backfill of models that are written by windows: these windows, of each of the selection.
   std::optional<plan::WindowRange> range = {};
-  /// "name=value" or "model:name=value".
+  /// See arguments_of().
   std::vector<std::string> arguments;
+  std::vector<std::string> uploads = {};
   /// Exactly these models, whatever `select` says.
   std::optional<std::set<std::string>> models = {};
   /// See run::RunRequest.

@@ -63,6 +63,7 @@ const std::map<std::string, Surface>& surfaces() {
       {"read_plan", {"apply", ""}},
       {"expect_unmoved", {"apply", ""}},
       {"apply", {"apply", ""}},
+      {"arguments_of", {"", "part of run"}},
       {"changes_in", {"", "part of plan, apply and run"}},
       {"changes_between", {"env diff", ""}},
       {"with_changed_above", {"", "part of plan and apply"}},
