@@ -22,8 +22,6 @@ using namespace std::chrono_literals;
 using cascade::Ended;
 using Key = std::tuple<std::string, std::string, std::string>;
 
-constexpr std::size_t kMostDecisions = 100'000;
-
 Key key_of(const state::DispatchRecord& one) { return {one.run, one.subscriber, one.slice}; }
 
 std::string label_of(const state::DispatchRecord& one) {
@@ -46,6 +44,23 @@ Ended ended_of(const run::RunReport& report, const std::string& model) {
   return ended;
 }
 
+/// With the steps that the store did not take when they ended: the next command reads those in the lakes, but the run
+/// is decided now.
+state::CascadeView with_steps(state::CascadeView view, const run::RunReport& report) {
+  for (const run::StepReport& step : report.steps) {
+    if (step.status != run::Status::Materialized && step.status != run::Status::Unchanged) continue;
+    const bool is_known = std::any_of(view.steps.begin(), view.steps.end(), [&](const state::StepRecord& known) {
+      return known.model == step.model && known.slice == step.partition;
+    });
+    if (!is_known)
+      view.steps.push_back({.run = report.run,
+                            .model = step.model,
+                            .slice = step.partition,
+                            .status = std::string(run::name_of(step.status))});
+  }
+  return view;
+}
+
 class Driver {
  public:
   Driver(Workspace& workspace, const RunRequest& request, run::Listener& listener, std::atomic<bool>& stop)
@@ -59,7 +74,8 @@ class Driver {
     WEIR_CHECK(first_run());
     WEIR_CHECK(decide_what_others_left());
     while (!stop_.load()) {
-      WEIR_TRY(const std::vector<state::DispatchRecord> open, store_->dispatches(environment(), true, kMostDecisions));
+      WEIR_TRY(const std::vector<state::DispatchRecord> open,
+               store_->dispatches({.environment = environment(), .only_open = true}));
       const std::vector<state::DispatchRecord> next = due(open);
       if (!next.empty()) {
         WEIR_CHECK(dispatch(next));
@@ -105,7 +121,7 @@ class Driver {
     };
     auto done = run(workspace_, request, listener_, stop_);
     failpoint("cascade_ran");
-    if (is_open) WEIR_CHECK(decide(id, {}));
+    if (is_open) WEIR_CHECK(decide(id, {}, done ? &done->report : nullptr));
     if (!done) return fail(std::move(done).error());
     outcome_.run = std::move(*done);
     return {};
@@ -116,7 +132,7 @@ class Driver {
     WEIR_TRY(const std::vector<state::CascadeRun> left, store_->undecided_cascades(environment()));
     for (const state::CascadeRun& one : left) {
       WEIR_TRY(const bool is_over, has_ended(one));
-      if (is_over) WEIR_CHECK(decide(one.run, {}));
+      if (is_over) WEIR_CHECK(decide(one.run, {}, nullptr));
     }
     return {};
   }
@@ -130,11 +146,12 @@ class Driver {
     return is_ours || state::is_expired(one.created, state::machine_time_text());
   }
 
-  Result<void> decide(const std::string& run, std::map<std::string, Ended> ended) {
+  /// `report`: what the run did, where it is known here.
+  Result<void> decide(const std::string& run, std::map<std::string, Ended> ended, const run::RunReport* report) {
     const cascade::Question question{.edges = edges_, .now = now(), .ended = std::move(ended)};
     std::vector<state::DispatchRecord> decided;
     WEIR_CHECK(store_->decide_cascade(run, [&](const state::CascadeView& view) -> Result<state::CascadeChange> {
-      state::CascadeChange change = cascade::decide(question, view);
+      state::CascadeChange change = cascade::decide(question, report == nullptr ? view : with_steps(view, *report));
       decided = change.dispatches;
       return change;
     }));
@@ -192,16 +209,20 @@ class Driver {
     // Another command has taken them.
     if (started.empty()) return {};
     failpoint("cascade_started");
+    std::optional<run::RunReport> report;
     const Ended ended = place_of(first.subscriber) == 0
                             ? Ended{Ended::How::Failed, "it is no model of the project any more, or has errors"}
-                            : build(id, started);
+                            : build(id, started, report);
     failpoint("cascade_ran");
     if (ended.how == Ended::How::Open)
       for (const state::DispatchRecord& one : started) left_.insert(key_of(one));
-    return decide(id, {{first.subscriber, ended}});
+    WEIR_CHECK(decide(id, {{first.subscriber, ended}}, report ? &*report : nullptr));
+    if (report) outcome_.runs.push_back(std::move(*report));
+    return {};
   }
 
-  Ended build(const std::string& id, const std::vector<state::DispatchRecord>& started) {
+  Ended build(const std::string& id, const std::vector<state::DispatchRecord>& started,
+              std::optional<run::RunReport>& report) {
     const state::DispatchRecord& first = started.front();
     RunRequest request;
     request.options = request_.options;
@@ -218,8 +239,8 @@ class Driver {
       return {stop_.load() || is_busy ? Ended::How::Open : Ended::How::Failed,
               is_busy ? problem.message : "it failed: " + problem.message};
     }
-    outcome_.runs.push_back(std::move(done->report));
-    return ended_of(outcome_.runs.back(), first.subscriber);
+    report = std::move(done->report);
+    return ended_of(*report, first.subscriber);
   }
 
   /// False if nothing that this command decided is to come.
@@ -241,7 +262,10 @@ class Driver {
   }
 
   Result<void> collect() {
-    WEIR_TRY(std::vector<state::DispatchRecord> all, store_->dispatches(environment(), false, kMostDecisions));
+    if (ours_.empty()) return {};
+    // By run, so the first one is of the earliest.
+    WEIR_TRY(std::vector<state::DispatchRecord> all,
+             store_->dispatches({.environment = environment(), .since = std::get<0>(*ours_.begin())}));
     std::erase_if(all, [&](const state::DispatchRecord& one) { return !ours_.contains(key_of(one)); });
     std::reverse(all.begin(), all.end());
     for (const state::DispatchRecord& one : all) outcome_.has_failed |= one.state == "failed";
@@ -278,7 +302,6 @@ Result<CascadeOutcome> run_cascade(Workspace& workspace, const RunRequest& reque
 
 Result<std::vector<state::DispatchRecord>> cascade_events(Workspace& workspace, const std::optional<std::string>& model,
                                                           std::size_t limit) {
-  std::vector<state::DispatchRecord> all;
   std::optional<std::string> path;
   if (model) {
     WEIR_TRY(const Project* project, workspace.project());
@@ -286,11 +309,9 @@ Result<std::vector<state::DispatchRecord>> cascade_events(Workspace& workspace, 
     path = found->path;
   }
   WEIR_TRY(state::Store * store, workspace.store_if_there());
-  if (store == nullptr) return all;
-  WEIR_TRY(all, store->dispatches(workspace.environment(), false, kMostDecisions));
-  if (path) std::erase_if(all, [&](const state::DispatchRecord& one) { return one.subscriber != *path; });
-  if (all.size() > limit) all.resize(limit);
-  return all;
+  if (store == nullptr) return std::vector<state::DispatchRecord>{};
+  return store->dispatches(
+      {.environment = workspace.environment(), .subscriber = path.value_or(std::string()), .limit = limit});
 }
 
 const std::string& status_of(const state::DispatchRecord& decision) {

@@ -170,16 +170,19 @@ Result<std::vector<CascadeRun>> SqlStore::undecided_cascades(const std::string& 
   return all;
 }
 
-Result<std::vector<DispatchRecord>> SqlStore::dispatches(const std::string& environment, bool only_open,
-                                                         std::size_t limit) {
+Result<std::vector<DispatchRecord>> SqlStore::dispatches(const DispatchQuery& query) {
+  std::string where = "WHERE environment = :environment AND run >= :since";
+  Row values = {query.environment, query.since};
+  if (query.only_open) where += " AND state IN ('pending', 'running')";
+  if (!query.subscriber.empty()) {
+    where += " AND subscriber = :subscriber";
+    values.emplace_back(query.subscriber);
+  }
   const std::lock_guard guard(mutex_);
   std::vector<DispatchRecord> all;
   WEIR_CHECK(session_->read([&]() -> Result<void> {
-    const std::string open = only_open ? " AND state IN ('pending', 'running')" : "";
-    all = dispatches_where(
-        *session_,
-        fmt::format("WHERE environment = :environment{} ORDER BY run DESC, subscriber, slice LIMIT {}", open, limit),
-        {environment});
+    all = dispatches_where(*session_,
+                           fmt::format("{} ORDER BY run DESC, subscriber, slice LIMIT {}", where, query.limit), values);
     return {};
   }));
   return all;

@@ -80,6 +80,18 @@ struct CascadeChange {
   std::vector<ArrivalRecord> used;  // forgotten
 };
 
+/// Which decisions are asked for.
+struct DispatchQuery {
+  std::string environment;
+  /// Pending or running.
+  bool only_open = false;
+  /// Empty: of all.
+  std::string subscriber;
+  /// Of runs from this one on; empty: of all.
+  std::string since;
+  std::size_t limit = 100'000;
+};
+
 using Decide = std::function<Result<CascadeChange>(const CascadeView&)>;
 
 }  // namespace weir::state

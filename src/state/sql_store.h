@@ -31,8 +31,7 @@ class SqlStore final : public Store {
                                                    const std::vector<DispatchRecord>& wanted) override;
   Result<void> decide_cascade(const std::string& run, const Decide& decide) override;
   Result<std::vector<CascadeRun>> undecided_cascades(const std::string& environment) override;
-  Result<std::vector<DispatchRecord>> dispatches(const std::string& environment, bool only_open,
-                                                 std::size_t limit) override;
+  Result<std::vector<DispatchRecord>> dispatches(const DispatchQuery& query) override;
   Result<DeploymentChanges> deploy(const Deployment& deployment) override;
   Result<DeploymentChanges> compare(const Deployment& deployment) override;
   Result<std::vector<DeployedModel>> deployed(const std::string& environment) override;

@@ -159,9 +159,8 @@ class Store {
   virtual Result<void> decide_cascade(const std::string& run, const Decide& decide) = 0;
   /// Of an environment, oldest first: whether they have ended is the caller's to see.
   virtual Result<std::vector<CascadeRun>> undecided_cascades(const std::string& environment) = 0;
-  /// Decisions of an environment, newest run first; or those of its dispatches that are pending or running.
-  virtual Result<std::vector<DispatchRecord>> dispatches(const std::string& environment, bool only_open,
-                                                         std::size_t limit) = 0;
+  /// Newest run first.
+  virtual Result<std::vector<DispatchRecord>> dispatches(const DispatchQuery& query) = 0;
 
   // Deployments.
   /// Records what differs, in one transaction: each changed model wholesale with its edges and metrics. Writes nothing,

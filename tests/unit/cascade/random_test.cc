@@ -2,10 +2,12 @@
 // its subscribers once, and each dispatch is built once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "cascade/codec.h"
 #include "cascade/decide.h"
@@ -104,7 +106,7 @@ class RandomCascade : public StoreTest {
     for (const CascadeRun& one : *left) decide(store, one.run);
     while (true) {
       if (chance(dies)) return;
-      auto open = store.dispatches("prod", true, 1000);
+      auto open = store.dispatches({.environment = "prod", .only_open = true});
       ASSERT_TRUE(open.has_value());
       std::erase_if(*open, [](const DispatchRecord& one) { return one.state != "pending"; });
       if (open->empty()) return;
@@ -155,9 +157,9 @@ TEST_P(RandomCascade, EveryWriteStartsItsSubscribersOnceWhoeverDies) {
         if (chance(0.3)) written.insert(model);
       command(*store, commands < 4 ? 0.15 : 0, written);
     }
-    ASSERT_TRUE(store->dispatches("prod", true, 10)->empty());
+    ASSERT_TRUE(store->dispatches({.environment = "prod", .only_open = true})->empty());
     std::set<std::pair<std::string, std::string>> found;
-    const auto decisions = store->dispatches("prod", false, 100'000);
+    const auto decisions = store->dispatches({.environment = "prod"});
     for (const DispatchRecord& one : *decisions) {
       if (one.outcome != "dispatched") continue;
       EXPECT_TRUE(found.insert({one.run, one.subscriber}).second);
@@ -169,6 +171,42 @@ TEST_P(RandomCascade, EveryWriteStartsItsSubscribersOnceWhoeverDies) {
     if (HasFailure()) return;
   }
   EXPECT_GT(dispatched, 0U);
+}
+
+TEST_P(RandomCascade, FiveInputsOfAJoinThatArriveAtOnceStartItOnce) {
+  Subscriber join{.path = "join", .joins = true};
+  for (const char* name : {"m0", "m1", "m2", "m3", "m4"}) join.feeds.push_back({.from = name});
+  edges_.subscribers = {join};
+  std::vector<std::thread> arrivals;
+  for (const cascade::Feed& feed : join.feeds) {
+    arrivals.emplace_back([this, &feed] {
+      const auto store = opened();
+      const std::string run = new_run_id();
+      EXPECT_TRUE(store->open_cascade(row_of(run, {feed.from}), {}).has_value());
+      record(*store, run, {feed.from});
+      const cascade::Question question{.edges = edges_, .now = *calendar::parse_instant("2026-07-05T10:00Z")};
+      EXPECT_TRUE(store
+                      ->decide_cascade(run,
+                                       [&](const CascadeView& view) -> Result<CascadeChange> {
+                                         return cascade::decide(question, view);
+                                       })
+                      .has_value());
+    });
+  }
+  for (std::thread& one : arrivals) one.join();
+  const auto store = opened();
+  const auto all = store->dispatches({.environment = "prod", .subscriber = "join"});
+  ASSERT_EQ(all->size(), 5U);
+  EXPECT_EQ(std::count_if(all->begin(), all->end(), [](const auto& one) { return one.outcome == "dispatched"; }), 1);
+  EXPECT_EQ(store->dispatches({.environment = "prod", .only_open = true})->size(), 1U);
+  // The slot is empty: the next round needs all again.
+  Names again{"m0"};
+  const std::string run = new_run_id();
+  ASSERT_TRUE(store->open_cascade(row_of(run, again), {}).has_value());
+  record(*store, run, again);
+  decide(*store, run);
+  EXPECT_EQ(store->dispatches({.environment = "prod", .since = run})->front().reason,
+            "1 of 5 inputs arrived; it waits for m1, m2, m3, m4");
 }
 
 }  // namespace

@@ -297,9 +297,9 @@ TEST_P(DeploymentTest, AFolderAndATableAreEachARangeOfAnIndex) {
 
 TEST_P(DeploymentTest, AStoreOfTheFirstVersionGetsTheNewTablesAndKeepsItsOwn) {
   ASSERT_TRUE(opened()->put_run({.run = "01A", .environment = "prod", .status = "done", .started = "s"}).has_value());
-  for (const char* table : {"deployment", "model", "asset", "edge", "data_metric", "macro", "library", "environment",
-                            "promotion", "snapshot", "cascade_run", "dispatch_event", "join_pending_input",
-                            "verified_models", "verified"})
+  for (const char* table :
+       {"deployment", "model", "asset", "edge", "data_metric", "macro", "library", "environment", "promotion",
+        "snapshot", "cascade_run", "dispatch_event", "join_pending_input", "verified_models", "verified"})
     execute_in_store(std::string("DROP TABLE ") + table);
   execute_in_store("UPDATE schema_version SET version = 1");
   const auto store = opened();
