@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "ops/data.h"
 #include "plan/many_partitions.h"
@@ -38,6 +39,21 @@ Result<std::vector<std::string>> values_of(Workspace& workspace, const std::stri
   return values;
 }
 
+/// As `weir status` says. A range that is none is told by the run, in its words.
+Result<std::set<std::string>> stale_slices(Workspace& workspace, const Model& model, const plan::SliceRange& range) {
+  std::set<std::string> names;
+  StatusRequest asked{.asset = model.relation.uri()};
+  if (is_windowed(model)) {
+    asked.from = range.from;
+    asked.to = range.to;
+  }
+  WEIR_TRY(const std::vector<AssetStatus> assets, status(workspace, workspace.environment(), asked));
+  for (const AssetStatus& asset : assets)
+    for (const SliceStatus& slice : asset.slices)
+      if (slice.status == "stale") names.insert(slice.slice);
+  return names;
+}
+
 std::size_t count_of(const DryRun& dry, const std::function<bool(const plan::Step&)>& is_counted) {
   const auto& steps = dry.planned.plan.steps;
   return static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [&](const plan::Step& step) {
@@ -58,11 +74,13 @@ Result<RunRequest> run_of(Workspace& workspace, const BackfillRequest& request) 
                          .to = request.to.value_or(request.from.value_or("")),
                          .values = request.partitions,
                          .all = request.all,
-                         .outdated = request.outdated,
-                         .stale = request.stale};
+                         .outdated = request.outdated};
   if (request.to && !request.from) return which("--to without --from");
   if (request.from_query) {
     WEIR_TRY(range.values, values_of(workspace, *request.from_query));
+  }
+  if (request.stale) {
+    WEIR_TRY(range.stale, stale_slices(workspace, *model, range));
   }
   RunRequest run = request.run;
   run.select = {model->path + (request.downstream ? "+" : "")};
@@ -146,7 +164,7 @@ std::vector<std::string> concerns_of(const DryRun& dry) {
   const std::size_t again = count_of(dry, [&](const plan::Step& step) {
     if (step.model->strategy != Strategy::Append || !step.model->target || step.slice.empty()) return false;
     const state::SliceRecord* record = dry.planned.world.slice(step.model->target->key(), step.slice);
-    const auto standing = plan::standing_of(record, *step.model, &step.fingerprint, dry.planned.world);
+    const auto standing = plan::standing_of(record, *step.model, step.fingerprint, dry.planned.world);
     return standing != plan::Standing::Missing && standing != plan::Standing::Failed;
   });
   if (again > 0)

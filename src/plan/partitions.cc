@@ -93,8 +93,8 @@ Result<std::vector<std::string>> values_of_list(const Model& model, const SliceR
   return values;
 }
 
-/// Why a slice of this standing is built; empty: it is left as it is.
-std::string reason_for(Standing standing, const SliceRange& range) {
+/// Why a slice is built; empty: it is left as it is.
+std::string reason_for(const std::string& slice, Standing standing, const SliceRange& range) {
   switch (standing) {
     case Standing::Missing:
       return range.reason.empty() ? "missing" : range.reason;
@@ -103,59 +103,25 @@ std::string reason_for(Standing standing, const SliceRange& range) {
     case Standing::Outdated:
       if (range.outdated) return "outdated: its definition changed";
       break;
-    case Standing::Stale:
-      if (range.stale) return "stale: what it reads changed";
-      break;
     case Standing::Materialized:
       break;
   }
+  if (range.stale.contains(slice)) return "stale: what it reads changed";
   if (!range.all) return {};
   return range.reason.empty() ? "asked for" : range.reason;
 }
 
 }  // namespace
 
-std::string_view name_of(Standing standing) {
-  switch (standing) {
-    case Standing::Missing:
-      return "missing";
-    case Standing::Failed:
-      return "failed";
-    case Standing::Outdated:
-      return "outdated";
-    case Standing::Stale:
-      return "stale";
-    case Standing::Materialized:
-      break;
-  }
-  return "materialized";
-}
-
-Standing standing_of(const state::SliceRecord* record, const Model& model, const std::string* fingerprint,
+Standing standing_of(const state::SliceRecord* record, const Model& model, const std::string& fingerprint,
                      const World& world) {
   if (record == nullptr) return Standing::Missing;
   if (record->status != "materialized") return Standing::Failed;
-  const Proof proof = model.plane == Plane::Manual ? Proof{} : proof_of(*record, *model.target, world);
-  if (proof.kind == Proof::Kind::Gone) return Standing::Missing;
+  if (model.plane != Plane::Manual && proof_of(*record, *model.target, world).kind == Proof::Kind::Gone)
+    return Standing::Missing;
   // A restore put back a version that had no rows of it.
   if (record->fingerprint.empty() && record->rows.value_or(0) == 0) return Standing::Missing;
-  if (fingerprint != nullptr && *fingerprint != record->fingerprint) return Standing::Outdated;
-  if (proof.kind == Proof::Kind::Foreign) return Standing::Stale;
-  for (const state::InputRecord& input : record->inputs) {
-    if (input.asset.starts_with("file:")) {
-      const auto now = world.files.find(input.asset.substr(5));
-      if (now == world.files.end() || !now->second || *now->second != input.version) return Standing::Stale;
-      continue;
-    }
-    for (const auto& [name, view] : world.lakes) {
-      const auto changed = view.changed.find(input.asset);
-      if (changed != view.changed.end() && changed->second > std::stoll(input.version)) return Standing::Stale;
-      // Once the version that dropped it has expired, nothing else tells.
-      if (input.asset.starts_with("ducklake://" + name + "/") && !view.made.contains(input.asset))
-        return Standing::Stale;
-    }
-  }
-  return Standing::Materialized;
+  return fingerprint == record->fingerprint ? Standing::Materialized : Standing::Outdated;
 }
 
 Result<PartitionChoice> choose_partitions(const Model& model, const std::string& fingerprint, const World& world,
@@ -169,7 +135,7 @@ Result<PartitionChoice> choose_partitions(const Model& model, const std::string&
   }
   const std::string key = model.target->key();
   for (std::string& value : values) {
-    std::string why = reason_for(standing_of(world.slice(key, value), model, &fingerprint, world), range);
+    std::string why = reason_for(value, standing_of(world.slice(key, value), model, fingerprint, world), range);
     if (why.empty())
       ++choice.kept;
     else

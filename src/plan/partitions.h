@@ -2,20 +2,17 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "plan/plan.h"
 
 namespace weir::plan {
 
-/// What a slice counts as, judged by the definition and the inputs as they are now.
-enum class Standing { Missing, Failed, Outdated, Stale, Materialized };
-std::string_view name_of(Standing standing);
+/// What a slice counts as by the ledger and the lake. Whether its inputs changed is another question.
+enum class Standing { Missing, Failed, Outdated, Materialized };
 
-/// `record`: what the ledger says of the slice, if anything; `fingerprint`: the model's definition, nothing where
-/// errors hide it. Requires: a model with a target.
-Standing standing_of(const state::SliceRecord* record, const Model& model, const std::string* fingerprint,
+/// `record`: what the ledger says of the slice, if anything. Requires: a model with a target.
+Standing standing_of(const state::SliceRecord* record, const Model& model, const std::string& fingerprint,
                      const World& world);
 
 struct ChosenPartition {

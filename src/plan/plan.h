@@ -57,9 +57,10 @@ struct SliceRange {
   std::vector<std::string> values = {};
   /// Those that are there too: `weir restate`, `weir backfill --all`.
   bool all = false;
-  /// Those of an older definition too, and those whose inputs changed since.
+  /// Those of an older definition too.
   bool outdated = false;
-  bool stale = false;
+  /// And these, whose inputs changed since in rows that they may have read.
+  std::set<std::string> stale = {};
   /// Why, in words, where there is more to say than that they are missing or asked for.
   std::string reason = {};
 };

@@ -80,7 +80,11 @@ Result<void> choose_windows(Step& step, const World& world, const Options& optio
   if (range != nullptr) {
     WEIR_TRY(const calendar::Window asked, calendar.between(range->from, range->to));
     wanted = of(asked.begin, std::min(asked.end, complete));
+    const Windows all = wanted;
     if (!range->all) wanted = wanted.without(coverage.written);
+    for (const std::string& name : range->stale)
+      if (const auto stale = Windows::parse(name))
+        for (const calendar::Window& part : all.without(all.without(*stale)).parts()) wanted.add(part);
     if (!wanted.empty()) step.due = range->reason.empty() ? "asked for" : range->reason;
   } else if (coverage.written.empty()) {
     WEIR_TRY(wanted, first_windows(model, calendar, options.at));
