@@ -11,8 +11,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "ops/apply.h"
-#include "ops/cascade.h"
 #include "ops/backfill.h"
+#include "ops/cascade.h"
 #include "ops/run.h"
 #include "ops/saved_plan.h"
 

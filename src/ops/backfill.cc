@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMany = 1000;
 
 Failed which(std::string message) {
-  return fail(Diagnostic{.code = Code::W0159,
+  return fail(Diagnostic{.code = Code::W8025,
                          .message = std::move(message),
                          .hint = "--from A --to B, or --partitions v1,v2, or --from-query SQL"});
 }

@@ -26,7 +26,7 @@ struct BackfillRequest {
   bool downstream = false;
 };
 
-/// The run that is meant. Errors: W0159 no slices are named, or in two ways; an unknown model; those of the query, a
+/// The run that is meant. Errors: W8025 no slices are named, or in two ways; an unknown model; those of the query, a
 /// NULL in its result, more columns than one.
 Result<RunRequest> run_of(Workspace& workspace, const BackfillRequest& request);
 

@@ -39,13 +39,13 @@ Result<void> take_range(const Graph& graph, const std::string& path, const plan:
                         run::RunRequest& resolved) {
   const Model& model = graph.models()[graph.index_of(path)];
   if (!model.partitioning && !is_windowed(model))
-    return fail(Diagnostic{.code = Code::W0162,
+    return fail(Diagnostic{.code = Code::W8023,
                            .message = fmt::format("{} is one table: it has neither partitions nor windows", path),
                            .path = model.source->path,
                            .span = model.target_span,
                            .hint = fmt::format("weir run {} builds it", path)});
   if (!range.values.empty() && is_windowed(model))
-    return fail(Diagnostic{.code = Code::W0159,
+    return fail(Diagnostic{.code = Code::W8025,
                            .message = fmt::format("{} is written by windows, which have no names", path),
                            .path = model.source->path,
                            .span = model.target_span,

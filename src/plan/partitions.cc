@@ -44,7 +44,7 @@ Result<std::vector<std::string>> values_of_range(const Model& model, const Slice
                                                  std::size_t& to_come) {
   const calendar::Partitioning& partitioning = *model.partitioning;
   if (partitioning.kind == PartitionKind::Dynamic)
-    return about(model, Code::W0156, fmt::format("the partitions of {} are dynamic: no range names them", model.path),
+    return about(model, Code::W8025, fmt::format("the partitions of {} are dynamic: no range names them", model.path),
                  "--partitions v1,v2, or --from-query with a query that returns the values");
   for (const auto& [option, text] : {std::pair("from", &range.from), std::pair("to", &range.to)})
     if (auto read = calendar::slots_between(partitioning, *text, *text); !read)
@@ -60,11 +60,11 @@ Result<std::vector<std::string>> values_of_range(const Model& model, const Slice
   }
   if (!values.empty()) return values;
   if (to_come > 0)
-    return about(model, Code::W0155, fmt::format("no partition of {} from {} on has begun", model.path, range.from),
+    return about(model, Code::W8024, fmt::format("no partition of {} from {} on has begun", model.path, range.from),
                  fmt::format("the newest one is {}", calendar::identity_of(partitioning, at)));
   const std::string bounds = bounds_of(partitioning);
   return about(
-      model, Code::W0155,
+      model, Code::W8024,
       fmt::format("{} has no partition from {} to {}: {}", model.path, range.from, range.to,
                   bounds.empty() ? fmt::format("the clocks of {} skip it", partitioning.tz) : "it says" + bounds));
 }
@@ -88,7 +88,7 @@ Result<std::vector<std::string>> values_of_list(const Model& model, const SliceR
   if (!problems.empty()) return fail(std::move(problems));
   if (values.empty())
     return about(
-        model, Code::W0155, fmt::format("no partition of {} is named", model.path),
+        model, Code::W8024, fmt::format("no partition of {} is named", model.path),
         bounds_of(*model.partitioning).empty() ? std::string() : "the model says" + bounds_of(*model.partitioning));
   return values;
 }

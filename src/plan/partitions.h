@@ -31,8 +31,8 @@ struct PartitionChoice {
 };
 
 /// Requires: a partitioned model with a target.
-/// Errors: W0153, W0154, W0155 a range that is none, W0159 an empty value, W0155 nothing that could be built lies in
-/// it, W0156 a range of dynamic partitions.
+/// Errors: W0153, W0154, W0155 a range that is none, W0159 an empty value, W8024 nothing that could be built lies in
+/// it, W8025 a range of dynamic partitions.
 Result<PartitionChoice> choose_partitions(const Model& model, const std::string& fingerprint, const World& world,
                                           const SliceRange& range, calendar::Instant at);
 
