@@ -142,7 +142,7 @@ std::string about(const Thing& thing, const Reading& reading) {
       for (const Argument& argument : reading.declared().arguments)
         if (text::same_word(argument.name, thing.name))
           return fmt::format("argument `${}` {}{}\n", argument.name, argument.type,
-                             argument.default_value ? " = " + *argument.default_value : "");
+                             argument.written_default ? " = " + *argument.written_default : "");
       return {};
     case ThingKind::Token:
       return "`" + thing.name + "` becomes a text literal when the model runs: the slice that is computed\n";

@@ -59,8 +59,8 @@ void add_options(Digest& digest, const Model& model) {
   for (const Argument& argument : model.arguments) {
     digest.add("argument", argument.name);
     digest.add("type", argument.type);
-    digest.add("default", argument.default_value.value_or(""));
-    digest.add("has default", argument.default_value ? "yes" : "no");
+    digest.add("default", argument.written_default.value_or(""));
+    digest.add("has default", argument.written_default ? "yes" : "no");
   }
 }
 

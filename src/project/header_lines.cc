@@ -401,7 +401,7 @@ class LineReader {
                    .type = std::string(type.view()),
                    .default_value = std::nullopt,
                    .span = line.span()};
-    if (!behind.empty()) found.default_value = value.unquoted().text;
+    if (!behind.empty()) found.default_value = found.written_default = value.unquoted().text;
     header.is_present = true;
     const auto same = [&](const Argument& known) { return known.name == found.name; };
     if (std::any_of(header.arguments.begin(), header.arguments.end(), same))

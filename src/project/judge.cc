@@ -9,6 +9,7 @@
 #include "project/header_lines.h"
 #include "project/header_near.h"
 #include "project/judge_rules.h"
+#include "text/lexer.h"
 
 namespace weir {
 namespace {
@@ -286,6 +287,9 @@ class Judge {
     made.tests.insert(made.tests.end(), block_.tests.begin(), block_.tests.end());
     made.lineage = lines_.lineage;
     made.arguments = lines_.arguments;
+    for (Argument& argument : made.arguments)
+      if (argument.default_value && text::same_word(argument.type, "s3object"))
+        argument.default_value = storage_path(config_, *argument.default_value).value_or(*argument.default_value);
     made.contract = block_.contract;
     made.contract_exact = block_.flags.contains("columns_exact") && block_.flags.at("columns_exact");
     if (const auto engine = block_.key("engine"))

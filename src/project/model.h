@@ -82,7 +82,10 @@ struct Test {
 struct Argument {
   std::string name;
   std::string type;
+  /// The value; of an `s3object` the path that it stands for.
   std::optional<std::string> default_value;
+  /// The default as written, the same wherever the project lies.
+  std::optional<std::string> written_default = {};
   Span span;
 };
 
