@@ -65,29 +65,41 @@ void open_versions(const Draft& draft, Delta& delta, const duck::Sql& from, cons
   for (const ShapedColumn& column : columns) delta.fresh_columns.push_back(column.state.name);
 }
 
-/// The values of added columns in open versions that go on.
-Result<std::optional<Change>> refresh(Draft& draft, const Key& key, const Source& source,
-                                      const duck::TableName& changed) {
+/// What open versions take that go on: the values of added columns, and with untracked=refresh of those that are not
+/// tracked.
+Result<std::optional<Change>> refresh(Draft& draft, const Key& key, const std::vector<ShapedColumn>& compared,
+                                      const Source& source, const duck::TableName& changed, const duck::Sql& open) {
   Change change;
   std::vector<duck::Sql> values;
-  std::vector<duck::Sql> known;
+  std::vector<duck::Sql> differs;
   for (const ShapedColumn& column : draft.shape.columns) {
-    if (!column.in_stage || column.in_target) continue;
+    const bool is_compared = std::any_of(compared.begin(), compared.end(), [&column](const ShapedColumn& one) {
+      return one.state.name == column.state.name;
+    });
+    if (!column.in_stage || is_compared || (column.in_target && !draft.request.model.refreshes_untracked)) continue;
     values.push_back(
         duck::Sql(", {} AS {}", publish::value_from_stage(column), named("v" + std::to_string(change.columns.size()))));
-    known.push_back(duck::Sql("{} IS NOT NULL", publish::value_from_stage(column)));
+    differs.push_back(
+        duck::Sql("{} IS DISTINCT FROM {}", publish::value_from_stage(column), publish::value_from_target(column)));
     change.columns.push_back(column.state.name);
   }
   if (change.columns.empty()) return std::optional<Change>();
+  std::vector<duck::Sql> match;
+  for (const ShapedColumn& column : key)
+    match.push_back(
+        duck::Sql("{} IS NOT DISTINCT FROM {}", publish::value_from_stage(column), publish::value_from_target(column)));
   std::int64_t rows = 0;
-  WEIR_TRY(change.rows, draft.keep("refreshed",
-                                   duck::Sql("SELECT {}{} FROM {} AS s ANTI JOIN {} AS k ON ({}) WHERE {}",
-                                             key_list(key, publish::value_from_stage), duck::Sql::join(values, ""),
-                                             source.relation, changed, key_match(key, publish::value_from_stage, "k"),
-                                             duck::Sql::join(known, " OR ")),
-                                   &rows));
+  WEIR_TRY(change.rows,
+           draft.keep("refreshed",
+                      duck::Sql("SELECT {}{} FROM {} AS s JOIN {} AS t ON ({} AND {}) ANTI JOIN {} AS k "
+                                "ON ({}) WHERE {}",
+                                key_list(key, publish::value_from_stage), duck::Sql::join(values, ""), source.relation,
+                                draft.readable(), duck::Sql::join(match, " AND "), open, changed,
+                                key_match(key, publish::value_from_stage, "k"), duck::Sql::join(differs, " OR ")),
+                      &rows));
+  if (rows == 0) return std::optional<Change>();
   draft.effect.counts.updated = rows;
-  return rows > 0 ? std::optional(change) : std::nullopt;
+  return std::optional(change);
 }
 
 Result<void> finish(Draft& draft, const ValidityColumns& validity, const duck::Sql& table) {
@@ -105,14 +117,16 @@ duck::Sql image_of(const Draft& draft, const ValidityColumns& validity, const Ke
       return duck::Sql("CASE WHEN c.k0_is IS NULL THEN {} ELSE {} END", publish::value_from_target(column), now);
     if (refreshed)
       for (std::size_t i = 0; i < refreshed->columns.size(); ++i)
-        if (refreshed->columns[i] == column.state.name) return duck::Sql("r.{}", named("v" + std::to_string(i)));
+        if (refreshed->columns[i] == column.state.name)
+          return duck::Sql("CASE WHEN r.k0_is IS NULL THEN {} ELSE r.{} END", publish::value_from_target(column),
+                           named("v" + std::to_string(i)));
     return publish::value_from_target(column);
   };
   const duck::Sql open = validity.is_open("t");
   duck::Sql joined("{} AS t LEFT JOIN (SELECT *, true AS k0_is FROM {}) AS c ON ({} AND {})", draft.readable(), closing,
                    open, key_match(key, publish::value_from_target, "c"));
   if (refreshed)
-    joined += duck::Sql(" LEFT JOIN {} AS r ON ({} AND {})", refreshed->rows, open,
+    joined += duck::Sql(" LEFT JOIN (SELECT *, true AS k0_is FROM {}) AS r ON ({} AND {})", refreshed->rows, open,
                         key_match(key, publish::value_from_target, "r"));
   return {"SELECT {} FROM {} UNION ALL {}", select_list(draft.shape.columns, value), joined, opened};
 }
@@ -173,7 +187,8 @@ Result<void> keep_history(Draft& draft, Delta& delta) {
                       &begun));
   effect.counts = {.inserted = begun, .updated = {}, .deleted = {}, .closed = closed, .unchanged = source.rows - begun};
   effect.rows = past.open_rows - closed + begun;
-  WEIR_TRY(const std::optional<Change> refreshed, refresh(draft, key, source, changed));
+  WEIR_TRY(const std::optional<Change> refreshed,
+           refresh(draft, key, compared, source, changed, validity.is_open("t")));
   if (closed > 0) delta.changes.push_back({closing, {std::string(validity.to)}});
   if (refreshed) delta.changes.push_back(*refreshed);
   const duck::Sql from("{} AS s", fresh);

@@ -265,8 +265,8 @@ Json complete_block(const Reading& reading, std::uint32_t at) {
       items.add({.label = std::string(one), .kind = ItemKind::Constant, .group = 1});
   if (entry->form == BlockForm::Flag)
     for (const char* one : {"true", "false"}) items.add({.label = one, .kind = ItemKind::Constant, .group = 1});
-  const bool names_columns =
-      entry->name == "key" || entry->name == "track" || entry->name == "order" || entry->name == "time_column";
+  const bool names_columns = entry->name == "key" || entry->name == "track" || entry->name == "order" ||
+                             entry->name == "valid_from" || entry->name == "time_column";
   if (names_columns) add_columns(items, own_columns(reading), 1);
   if (entry->name == "depends_on")
     for (const auto& [file, model] : reading.snapshot().models)

@@ -295,7 +295,6 @@ class Rules {
     };
     refuse("valid_from", !model_.valid_from.empty());
     refuse("deletes", model_.deletes == Deletes::Mark);
-    refuse("untracked", model_.refreshes_untracked);
   }
 
   void valid_from() {

@@ -138,6 +138,26 @@ TEST_P(Strategies, ARefusalByTheAuditLeavesNothingBehind) {
   EXPECT_FALSE(clean_->describe(duck::Sql::verbatim("FROM " + name_of("weir_delivery"))).has_value());
 }
 
+TEST_P(Strategies, ScdRefreshesWhatIsNotTrackedInItsOpenVersions) {
+  model.strategy = Strategy::History;
+  model.track = {"name"};
+  model.refreshes_untracked = true;
+  model.validity = {"since", "until"};
+  ASSERT_TRUE(
+      deliver("SELECT * FROM (VALUES (1::BIGINT, 'a', 1::BIGINT), (2, 'b', 1), (NULL, 'n', 1)) t(id, name, v)"));
+  clock += 1'000'000;
+  const std::string next =
+      "SELECT * FROM (VALUES (1::BIGINT, 'A', 2::BIGINT), (2, 'b', NULL), (NULL, 'n', 1)) t(id, name, v)";
+  auto effect = deliver(next);
+  ASSERT_TRUE(effect) << message();
+  EXPECT_EQ(effect->counts.updated, 1);
+  EXPECT_EQ(effect->counts.closed, 1);
+  EXPECT_EQ(values("SELECT id, name, v, until IS NULL FROM " + table() + " ORDER BY ALL"),
+            "1|A|2|true 1|a|1|false 2|b|NULL|true NULL|n|1|true");
+  clock += 1'000'000;
+  EXPECT_FALSE(deliver(next)->changes);
+}
+
 TEST_P(Strategies, ScdClosesAndOpensVersionsByKey) {
   model.strategy = Strategy::History;
   model.deletes = Deletes::Close;

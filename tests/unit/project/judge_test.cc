@@ -97,8 +97,9 @@ TEST(Judge, OptionsOfAHistoryThatExcludeEachOther) {
   for (const char* option : {"valid_from=at", "untracked=refresh", "validity=a,b,c", "deletes=mark"})
     EXPECT_EQ(code(std::string("-- materialize ducklake://main/t key=id ") + option), "W0110") << option;
   const std::string table = "/* weir: {materialise: table, target: crm.people, strategy: scd, key: id, ";
-  for (const char* options : {"valid_from: at", "deletes: mark", "track: [a], untracked: refresh"})
+  for (const char* options : {"valid_from: at", "deletes: mark"})
     EXPECT_NE(code(table + options + "} */"), "") << options;
+  EXPECT_NE(code(table + "track: [a], untracked: refresh, validity: [f, t]} */"), "W0176");
   EXPECT_EQ(code("/* weir: {strategy: scd, key: id, validity: [a, b, c]} */"), "W0177");
 }
 
