@@ -61,6 +61,12 @@ std::optional<duck::Sql> Draft::slice_condition() const {
                    duck::Literal(request.stage.partition));
 }
 
+std::vector<duck::Sql> Draft::conditions_outside() const {
+  if (!is_partitioned()) return outside_windows_;
+  const duck::Identifier column{std::string(lake::kPartitionColumn)};
+  return {duck::Sql("t.{} <> {}", column, duck::Literal(request.stage.partition)), duck::Sql("t.{} IS NULL", column)};
+}
+
 duck::Sql Draft::where_slice(const duck::Sql& more) const {
   std::vector<duck::Sql> conditions;
   if (auto slice = slice_condition()) conditions.push_back(std::move(*slice));

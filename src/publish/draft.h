@@ -70,6 +70,10 @@ class Draft {
   /// The rows of the target (alias t) that the write is about: those of the partition, or of the windows that it makes
   /// exactly the result's; nothing for the whole table.
   std::optional<duck::Sql> slice_condition() const;
+  /// Conditions of which each row of the target (alias t) outside of those meets exactly one. Apart, so that a reader
+  /// who asks for rows of the slice alone contradicts each: the engine then leaves the target unread. Requires: a
+  /// slice.
+  std::vector<duck::Sql> conditions_outside() const;
   ValidityColumns validity() const { return validity_columns(request.model); }
   duck::Sql readable() const;
   duck::TableName writable() const;
@@ -136,6 +140,7 @@ class Draft {
   duck::Connection& clean_;
   /// Of windows, see slice_condition(); known once the shape is.
   std::optional<duck::Sql> in_windows_;
+  std::vector<duck::Sql> outside_windows_;
   std::optional<duck::Transaction> transaction_;
 };
 

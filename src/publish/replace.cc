@@ -168,8 +168,11 @@ Result<void> prepare_replace(Draft& draft) {
   }
   if (!is_part || !draft.target.exists) return draft.finish(slice, slice);
   if (reads_target) return draft.finish(slice, draft.target_rows());
-  const duck::Sql others = draft.target_rows(duck::Sql(" WHERE ({}) IS NOT TRUE", *draft.slice_condition()));
-  return draft.finish(slice, duck::Sql("{} UNION ALL {}", others, slice));
+  std::vector<duck::Sql> table;
+  for (const duck::Sql& outside : draft.conditions_outside())
+    table.push_back(draft.target_rows(duck::Sql(" WHERE {}", outside)));
+  table.push_back(slice);
+  return draft.finish(slice, duck::Sql::join(table, " UNION ALL "));
 }
 
 }  // namespace weir::publish

@@ -303,9 +303,28 @@ Result<void> Draft::take_windows() {
                         request.attached ? "name another table, or one that is not there yet"
                                          : "rebuild it with --full-refresh, which computes all of it anew"));
   const duck::Sql column("t.{}", duck::Identifier(time->name));
-  WEIR_TRY(in_windows_, in_windows(request.model, request.stage.windows,
-                                   is_text ? duck::Sql("TRY_CAST({} AS TIMESTAMP)", column) : column,
-                                   is_text ? std::string("TIMESTAMP") : time->type));
+  const auto lies_in = [&](const std::string& windows) {
+    return in_windows(request.model, windows, is_text ? duck::Sql("TRY_CAST({} AS TIMESTAMP)", column) : column,
+                      is_text ? std::string("TIMESTAMP") : time->type);
+  };
+  WEIR_TRY(in_windows_, lies_in(request.stage.windows));
+  calendar::Windows ever;
+  ever.add({calendar::kEver, calendar::kForEver});
+  const auto own = calendar::Windows::parse(request.stage.windows);
+  const auto outside = own ? ever.without(*own).parts() : ever.parts();
+  // Each is a scan of its own.
+  constexpr std::size_t kFew = 4;
+  if (is_text || outside.size() > kFew) {
+    outside_windows_ = {duck::Sql("({}) IS NOT TRUE", *in_windows_)};
+    return {};
+  }
+  for (const calendar::Window& part : outside) {
+    calendar::Windows one;
+    one.add(part);
+    WEIR_TRY(duck::Sql condition, lies_in(one.name()));
+    outside_windows_.push_back(std::move(condition));
+  }
+  outside_windows_.push_back(duck::Sql("{} IS NULL", column));
   return {};
 }
 

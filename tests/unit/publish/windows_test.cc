@@ -38,6 +38,24 @@ TEST_F(WindowsOfATable, RowsOfTheWindowBecomeTheResultsAndOthersStay) {
   EXPECT_FALSE(publish_windows("SELECT DATE '2026-07-02' AS t, 20 AS v LIMIT 0", "2026-08-01/2026-08-02")->changes);
 }
 
+// Only rows without a time are asked for then, and files say whether they have any.
+TEST_F(WindowsOfATable, WhoReadsTheWindowsFromTheImageLeavesTheTableUnread) {
+  ASSERT_TRUE(
+      publish_windows("SELECT DATE '2026-07-01' + i AS t FROM (SELECT range::INTEGER AS i FROM range(5))", "all"));
+  build::Stage staged = stage("SELECT DATE '2026-07-02' AS t");
+  staged.windows = "2026-07-02/2026-07-04";
+  PrepareRequest request = request_for(staged);
+  const auto effect = prepared(request);
+  ASSERT_TRUE(effect.has_value());
+  const std::string plan = ask("EXPLAIN SELECT * FROM (FROM " + effect->table_image.text() +
+                               ") WHERE t >= DATE '2026-07-02' AND t < DATE '2026-07-04'")
+                               .text(0, 1);
+  std::size_t scans = 0;
+  for (std::size_t at = plan.find("DUCKLAKE_SCAN"); at != std::string::npos; at = plan.find("DUCKLAKE_SCAN", at + 1))
+    ++scans;
+  EXPECT_EQ(scans, 1) << plan;
+}
+
 TEST_F(WindowsOfATable, AnEmptySourceMakesAnEmptyTable) {
   const auto effect = publish_windows("SELECT DATE '2026-07-01' AS t LIMIT 0", "all");
   ASSERT_TRUE(effect && effect->changes);
