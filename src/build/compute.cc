@@ -66,10 +66,6 @@ duck::Sql query_part(const parse::Spliced& sql, const parse::Statement& statemen
   return {};
 }
 
-Suspect suspect_of(const Model& model, const parse::Statement& statement) {
-  return {.path = model.source->path, .statement = statement, .macros = own_macros(model)};
-}
-
 // Whoever makes it: a library may leave TEMP out.
 bool is_macro(const Model& model, const parse::Statement& statement) {
   return statement.kind == parse::StatementKind::CreateTempMacro ||
@@ -91,14 +87,6 @@ Result<void> judge_setup(Work& work, const parse::Spliced& sql) {
   const duck::Sql query = query_part(sql, *statement);
   if (query.empty()) return {};
   return pass_gate(work.connection, bind_plan(work.connection, query), sql, suspect);
-}
-
-Result<void> run_setup(Work& work) {
-  for (const parse::Spliced& sql : work.request.setup) {
-    WEIR_CHECK(judge_setup(work, sql));
-    if (auto done = work.connection.execute(work.macros.apart(sql)); !done) return work.failed(done.error(), sql, 0);
-  }
-  return {};
 }
 
 // A collation would ride along into the stage and make keys match without case there, and a CAST does not take it off.
@@ -311,6 +299,18 @@ Result<void> fill(Work& work, const Layout& layout, Stage& stage) {
 }
 
 }  // namespace
+
+Suspect suspect_of(const Model& model, const parse::Statement& statement) {
+  return {.path = model.source->path, .statement = statement, .macros = own_macros(model)};
+}
+
+Result<void> run_setup(Work& work) {
+  for (const parse::Spliced& sql : work.request.setup) {
+    WEIR_CHECK(judge_setup(work, sql));
+    if (auto done = work.connection.execute(work.macros.apart(sql)); !done) return work.failed(done.error(), sql, 0);
+  }
+  return {};
+}
 
 Failed Work::failed(const duck::Failure& failure, const parse::Spliced& sql, std::optional<std::size_t> before) const {
   duck::Failure moved = hides_values() ? duck::without_values(failure) : failure;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "build/gate.h"
 #include "build/layout.h"
 #include "build/stage.h"
 
@@ -39,6 +40,12 @@ struct Work {
   /// True if no message may hold a value whose column is not known.
   bool hides_values() const { return !request.samples || !request.private_columns.empty(); }
 };
+
+/// Runs the setup, each query in it behind the gate.
+Result<void> run_setup(Work& work);
+
+/// A statement of the model, for the gate.
+Suspect suspect_of(const Model& model, const parse::Statement& statement);
 
 /// Bytes of the longest statement of the model.
 std::size_t longest_of(const StageRequest& request);

@@ -24,14 +24,18 @@ const std::vector<Command>& commands() {
       {"--exclude", Kind::List, "Leave these models out", "model"},
   };
   static const std::vector<Option> range = {
-      {"model", Kind::Text, "A model of strategy incremental_by_time", "model"},
-      {"--from", Kind::Text, "First window: a date or a time, of the model's zone unless it says one"},
-      {"--to", Kind::Text, "Last window (default: the first)"},
-      {"--downstream", Kind::Flag, "What reads the model too"},
-      {"--at", Kind::Text, "Instant that stands for now: later windows are not over yet"},
+      {"model", Kind::Text, "A model that is partitioned, or written by windows", "model"},
+      {"--from", Kind::Text, "First partition or window: its name, a date, or a time of the model's zone"},
+      {"--to", Kind::Text, "Last partition or window (default: the first)"},
+      {"--partitions", Kind::List, "These partitions, v1,v2, instead of a range: of a dynamic kind"},
+      {"--from-query", Kind::Text, "A query whose one column holds them"},
+      {"--downstream", Kind::Flag, "What reads the model too, for the same partitions"},
+      {"--at", Kind::Text, "Instant that stands for now: what has not begun by then is left out"},
       {"--arg", Kind::List, "name=value or model:name=value"},
       {"--no-wait", Kind::Flag, "Fail when another run holds a slice, instead of waiting"},
-      {"-j,--jobs", Kind::Number, "Steps to compute at the same time"},
+      {"-j,--jobs", Kind::Number, "Slices to compute at the same time; 1: one after another, in their order"},
+      {"-y,--yes", Kind::Flag, "Do not ask"},
+      {"--explain", Kind::Flag, "Say how the slices are built, and why"},
       {"-n,--dry-run", Kind::Flag, "Print the numbered order with reasons; touch nothing"},
       {"--events", Kind::Flag, "Print events as NDJSON while running"},
   };
@@ -89,11 +93,15 @@ const std::vector<Command>& commands() {
              {"-n,--dry-run", Kind::Flag, "Print the numbered order with reasons; touch nothing"},
              {"--events", Kind::Flag, "Print events as NDJSON while running"}}),
        run_command},
-      {"backfill", "Compute windows of a model that are not there yet",
-       "  weir backfill events/daily --from 2026-01-01 --to 2026-03-31\n  weir backfill events/daily --from 2026-07-05 "
-       "--dry-run\n",
-       with(range, {{"--all", Kind::Flag, "The windows that are there too"}}), backfill_command},
-      {"restate", "Compute windows of a model again",
+      {"backfill", "Compute slices of a model that are missing or failed",
+       "  weir backfill sales/orders_daily --from 2026-01-01 --to 2026-03-31\n  weir backfill sales/orders_daily "
+       "--from "
+       "2026-01 --outdated --dry-run --explain\n  weir backfill by_tenant --from-query \"SELECT id FROM tenants\"\n",
+       with(range, {{"--all", Kind::Flag, "Those that are there too"},
+                    {"--outdated", Kind::Flag, "Those of an older definition too"},
+                    {"--stale", Kind::Flag, "Those whose inputs changed since too"}}),
+       backfill_command},
+      {"restate", "Compute slices of a model again",
        "  weir restate events/daily --from 2026-07-01 --to 2026-07-05\n  weir restate events/daily --from 2026-07-05 "
        "--downstream\n",
        range, restate_command},

@@ -111,6 +111,15 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   return line;
 }
 
+std::string time_left(std::size_t begun, std::size_t ended, std::size_t total, std::chrono::duration<double> elapsed) {
+  constexpr std::size_t kEnough = 3;
+  if (ended < begun + kEnough || ended >= total) return {};
+  const double seconds = elapsed.count() * static_cast<double>(total - ended) / static_cast<double>(ended - begun);
+  if (seconds < 90) return fmt::format("{:.0f} s left", std::max(1.0, seconds));
+  if (seconds < 90 * 60) return fmt::format("{:.0f} min left", seconds / 60);
+  return fmt::format("{:.1f} h left", seconds / 3600);
+}
+
 void Progress::erase_live() {
   for (; live_lines_ > 0; --live_lines_) streams_.err << "\x1b[1A\x1b[2K";
 }
@@ -156,11 +165,17 @@ void Progress::tick(const std::vector<Running>& running, std::size_t ended, std:
   const std::lock_guard lock(mutex_);
   erase_live();
   const std::size_t columns = terminal_columns();
+  const auto now = std::chrono::steady_clock::now();
+  if (!began_) {
+    began_ = now;
+    ended_at_first_ = ended;
+  }
+  const std::string left = time_left(ended_at_first_, ended, total, now - *began_);
   for (const Running& step : running) {
     if (live_lines_ == kMostLiveLines) break;
     const std::string share = step.share ? fmt::format(" {:3.0f} %", *step.share * 100) : std::string();
-    const std::string line =
-        fmt::format("  … {}  {}{}  {:.1f} s  ({} of {})", step.label, step.doing, share, step.seconds, ended, total);
+    const std::string line = fmt::format("  … {}  {}{}  {:.1f} s  ({} of {}{}{})", step.label, step.doing, share,
+                                         step.seconds, ended, total, left.empty() ? "" : ", ", left);
     streams_.err << paint(streams_, Color::Dim, cut_to(line, columns)) << "\n";
     ++live_lines_;
   }

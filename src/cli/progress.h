@@ -2,7 +2,9 @@
 // everywhere.
 #pragma once
 
+#include <chrono>
 #include <mutex>
+#include <optional>
 
 #include "cli/output.h"
 #include "run/report.h"
@@ -12,6 +14,10 @@ namespace weir::cli {
 /// The settled line of a step:
 ///   ✓ sales/orders_daily [2026-07-05]  merge  12,408 rows (+311 ~27 =12,070)  v42  5 tests  0.42 s
 std::string settled_line(const run::StepReport& step, const Streams& streams);
+
+/// "3 min left": how long `total - ended` steps take if they take as long as those that ended since `begun` were done,
+/// in `elapsed`. Empty until three have ended.
+std::string time_left(std::size_t begun, std::size_t ended, std::size_t total, std::chrono::duration<double> elapsed);
 
 /// Writes to `err`. With `events`, NDJSON of events to `out` instead. Threads: safe.
 class Progress : public run::Listener {
@@ -35,6 +41,9 @@ class Progress : public run::Listener {
   bool quiet_;
   bool events_;
   std::size_t live_lines_ = 0;
+  /// The first tick, and what had ended by then: fresh steps take no time.
+  std::optional<std::chrono::steady_clock::time_point> began_;
+  std::size_t ended_at_first_ = 0;
 };
 
 }  // namespace weir::cli

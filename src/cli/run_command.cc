@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "ops/apply.h"
+#include "ops/backfill.h"
 #include "ops/cascade.h"
 #include "ops/run.h"
 #include "ops/saved_plan.h"
@@ -73,13 +74,36 @@ std::string_view word_of(const plan::Step& step) {
   return "build";
 }
 
-Exit show_plan(ops::Workspace& workspace, const ops::RunRequest& request, const Args& args, Streams& streams) {
-  const auto dry = ops::dry_run(workspace, request);
-  if (!dry) return refuse(dry.error(), workspace.loaded(), streams);
-  print(dry->warnings, workspace.loaded(), streams);
+/// One line for what a backfill leaves alone, and with `--explain` how its slices are built.
+Result<void> print_choice(ops::Workspace& workspace, const ops::DryRun& dry, const Args& args, Streams& streams) {
+  const auto& plan = dry.planned.plan;
+  const auto built = std::count_if(plan.steps.begin(), plan.steps.end(),
+                                   [](const plan::Step& step) { return step.action == plan::Action::Build; });
+  std::string line = fmt::format("{} to build", counted(built, "slice"));
+  if (plan.kept > 0) line += fmt::format(", {} there already", plan.kept);
+  if (plan.to_come > 0) line += fmt::format(", {} not begun", plan.to_come);
+  streams.err << line << "\n";
+  if (!args.flag("explain")) return {};
+  WEIR_TRY(const std::vector<ops::Route> routes, ops::routes_of(workspace, dry));
+  for (const ops::Route& route : routes) streams.err << ops::text_of(route) << "\n";
+  return {};
+}
+
+Result<nlohmann::json> routes_json(ops::Workspace& workspace, const ops::DryRun& dry) {
+  WEIR_TRY(const std::vector<ops::Route> routes, ops::routes_of(workspace, dry));
+  nlohmann::json shown = nlohmann::json::array();
+  for (const ops::Route& route : routes)
+    shown.push_back(
+        {{"model", route.model}, {"slices", route.slices}, {"way", name_of(route.way)}, {"reason", route.why}});
+  return shown;
+}
+
+Exit show_plan(const ops::DryRun& dry, ops::Workspace& workspace, bool is_backfill, const Args& args,
+               Streams& streams) {
+  print(dry.warnings, workspace.loaded(), streams);
   nlohmann::json order = nlohmann::json::array();
   std::vector<std::vector<std::string>> rows;
-  for (const plan::Step& step : dry->planned.plan.steps) {
+  for (const plan::Step& step : dry.planned.plan.steps) {
     nlohmann::json one{{"model", step.model->path}, {"action", word_of(step)}, {"reason", step.reason}};
     if (!step.slice.empty()) one[step.at.empty() ? "partition" : "window"] = step.slice;
     order.push_back(std::move(one));
@@ -88,7 +112,7 @@ Exit show_plan(ops::Workspace& workspace, const ops::RunRequest& request, const 
     rows.push_back({fmt::format("{:>4}", step.id + 1), label, std::string(word_of(step)), step.reason});
   }
   Exit exit = Exit::Done;
-  for (const run::StepReport& step : dry->held_up) {
+  for (const run::StepReport& step : dry.held_up) {
     print(step.errors, workspace.loaded(), streams);
     exit = Exit::Misuse;
     const std::string reason = step.errors.empty() ? step.reason : "its file has errors";
@@ -96,13 +120,24 @@ Exit show_plan(ops::Workspace& workspace, const ops::RunRequest& request, const 
     rows.push_back({"", step.model, "skip", reason});
   }
   if (args.flag("json")) {
-    streams.out << nlohmann::json{{"order", order}}.dump(2) << "\n";
+    nlohmann::json shown{{"order", order}};
+    if (is_backfill) {
+      auto routes = routes_json(workspace, dry);
+      if (!routes) return refuse(routes.error(), workspace.loaded(), streams);
+      shown["routes"] = std::move(*routes);
+    }
+    streams.out << shown.dump(2) << "\n";
     return exit;
   }
   rows.insert(rows.begin(), {"   #", "model", "action", "reason"});
   print_table(rows, streams);
+  if (!is_backfill) return exit;
+  if (auto done = print_choice(workspace, dry, args, streams); !done)
+    return refuse(done.error(), workspace.loaded(), streams);
   return exit;
 }
+
+bool is_yes(const std::string& answer) { return answer == "y" || answer == "yes" || answer == "Y"; }
 
 /// `--full-refresh` drops what histories and appended tables hold: it asks, unless told not to.
 bool confirmed(const Args& args, Streams& streams) {
@@ -118,7 +153,7 @@ bool confirmed(const Args& args, Streams& streams) {
               << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
-  return answer == "y" || answer == "yes" || answer == "Y";
+  return is_yes(answer);
 }
 
 /// Asks at a terminal whether a breaking change is meant.
@@ -128,7 +163,7 @@ bool approved(const Diagnostics& problems, const ops::Workspace& workspace, Stre
   streams.err << "Go on? [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
-  return answer == "y" || answer == "yes" || answer == "Y";
+  return is_yes(answer);
 }
 
 std::string summary_of(const run::RunReport& report) {
@@ -139,18 +174,34 @@ std::string summary_of(const run::RunReport& report) {
   return fmt::format("run {} {}: {}", report.run, report.status, text.empty() ? "nothing selected" : text);
 }
 
-/// The windows from --from to --to of one model, and of what reads it.
-ops::RunRequest range_of(const Args& args, bool all) {
-  ops::RunRequest request = request_of(args);
-  request.select = {args.text("model", "") + (args.flag("downstream") ? "+" : "")};
-  const std::string from = args.text("from", "");
-  request.range = plan::WindowRange{.from = from, .to = args.text("to", from), .all = all};
-  request.from.reset();
-  request.to.clear();
-  return request;
+/// "v1,v2" and repeated options alike.
+std::vector<std::string> parted(const std::vector<std::string>& texts) {
+  std::vector<std::string> parts;
+  for (const std::string& text : texts) {
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', at), text.size());
+      parts.push_back(text.substr(at, comma - at));
+      at = comma + 1;
+    }
+  }
+  return parts;
 }
 
-Exit run_request(ops::RunRequest request, const Args& args, Streams& streams);
+ops::BackfillRequest backfill_of(const Args& args, bool all) {
+  ops::BackfillRequest request{.run = request_of(args), .model = args.text("model", "")};
+  request.run.from.reset();
+  request.run.to.clear();
+  request.run.partition.reset();
+  request.from = args.text("from");
+  request.to = args.text("to");
+  request.partitions = parted(args.list("partitions"));
+  request.from_query = args.text("from-query");
+  request.all = all;
+  request.outdated = args.flag("outdated");
+  request.stale = args.flag("stale");
+  request.downstream = args.flag("downstream");
+  return request;
+}
 
 /// What `weir plan -o` wrote, in place of a selector.
 std::optional<std::string> plan_file(const Args& args) {
@@ -245,23 +296,72 @@ std::atomic<bool>& stop_requested() {
   return g_stop;
 }
 
-Exit run_command(const Args& args, Streams& streams) { return run_request(request_of(args), args, streams); }
-
-Exit backfill_command(const Args& args, Streams& streams) {
-  return run_request(range_of(args, args.flag("all")), args, streams);
-}
-
-Exit restate_command(const Args& args, Streams& streams) { return run_request(range_of(args, true), args, streams); }
-
 namespace {
 
-Exit run_request(ops::RunRequest request, const Args& args, Streams& streams) {
-  if (request.range && (request.range->from.empty() || !args.text("model"))) {
-    streams.err << "error: a model and --from say which windows are meant\nhint: weir restate events/daily --from "
-                   "2026-07-01 --to 2026-07-05\n";
+bool takes_jobs(const Args& args, Streams& streams) {
+  if (!args.text("jobs") || std::atoi(args.text("jobs")->c_str()) >= 1) return true;
+  streams.err << "error: --jobs takes a number of at least 1\nhint: without it, `jobs:` of weir.yaml counts\n";
+  return false;
+}
+
+Exit run_request(ops::Workspace& workspace, ops::RunRequest request, const Args& args, Streams& streams) {
+  std::atomic<bool>& stop = stop_requested();
+  Progress progress(streams, args.flag("quiet"), args.flag("events"));
+  auto outcome = ops::run(workspace, request, progress, stop);
+  progress.clear();
+  if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), workspace, streams)) {
+    request.options.approved = true;
+    outcome = ops::run(workspace, request, progress, stop);
+    progress.clear();
+  }
+  if (!outcome) {
+    const Exit exit = refuse(outcome.error(), workspace.loaded(), streams);
+    return stop.load() ? Exit::Interrupted : exit;
+  }
+  return show_report(*outcome, workspace, args, streams);
+}
+
+/// What should be agreed to: with --yes it is, otherwise a terminal is asked.
+bool agreed(const std::vector<std::string>& concerns, const Args& args, Streams& streams) {
+  if (concerns.empty() || args.flag("yes")) return true;
+  const bool can_ask = ::isatty(STDIN_FILENO) != 0 && streams.err_is_terminal;
+  for (const std::string& concern : concerns) streams.err << (can_ask ? "" : "error: ") << concern << "\n";
+  if (!can_ask) {
+    streams.err << "hint: add --yes to say that this is meant\n";
+    return false;
+  }
+  streams.err << "Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return is_yes(answer);
+}
+
+Exit backfill(const Args& args, bool all, Streams& streams) {
+  stop_requested();
+  if (!args.text("model")) {
+    streams.err << "error: nothing says which model is meant\nhint: weir backfill MODEL --from A --to B\n";
     return Exit::Misuse;
   }
-  std::atomic<bool>& stop = stop_requested();
+  if (!takes_jobs(args, streams)) return Exit::Misuse;
+  auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
+  if (!workspace) return refuse(workspace.error(), nullptr, streams);
+  const auto request = ops::run_of(*workspace, backfill_of(args, all));
+  if (!request) return refuse(request.error(), workspace->loaded(), streams);
+  const auto dry = ops::dry_run(*workspace, *request);
+  if (!dry) return refuse(dry.error(), workspace->loaded(), streams);
+  if (args.flag("dry-run")) return show_plan(*dry, *workspace, true, args, streams);
+  if (!args.flag("json") && !args.flag("events") && !args.flag("quiet"))
+    if (auto done = print_choice(*workspace, *dry, args, streams); !done)
+      return refuse(done.error(), workspace->loaded(), streams);
+  if (!agreed(ops::concerns_of(*dry), args, streams)) return Exit::Misuse;
+  return run_request(*workspace, *request, args, streams);
+}
+
+}  // namespace
+
+Exit run_command(const Args& args, Streams& streams) {
+  const ops::RunRequest request = request_of(args);
+  stop_requested();
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   if (args.flag("cascade") && (args.flag("dry-run") || args.text("as-of"))) {
@@ -269,29 +369,19 @@ Exit run_request(ops::RunRequest request, const Args& args, Streams& streams) {
                    "`weir graph`\n";
     return Exit::Misuse;
   }
-  if (args.flag("dry-run")) return show_plan(*workspace, request, args, streams);
-  if (args.text("jobs") && std::atoi(args.text("jobs")->c_str()) < 1) {
-    streams.err << "error: --jobs takes a number of at least 1\nhint: without it, `jobs:` of weir.yaml counts\n";
-    return Exit::Misuse;
+  if (args.flag("dry-run")) {
+    const auto dry = ops::dry_run(*workspace, request);
+    if (!dry) return refuse(dry.error(), workspace->loaded(), streams);
+    return show_plan(*dry, *workspace, false, args, streams);
   }
-  if (!confirmed(args, streams)) return Exit::Misuse;
-  if (args.flag("cascade")) return run_with_cascade(*workspace, std::move(request), args, streams);
-  Progress progress(streams, args.flag("quiet"), args.flag("events"));
-  auto outcome = ops::run(*workspace, request, progress, stop);
-  progress.clear();
-  if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), *workspace, streams)) {
-    request.options.approved = true;
-    outcome = ops::run(*workspace, request, progress, stop);
-    progress.clear();
-  }
-  if (!outcome) {
-    const Exit exit = refuse(outcome.error(), workspace->loaded(), streams);
-    return stop.load() ? Exit::Interrupted : exit;
-  }
-  return show_report(*outcome, *workspace, args, streams);
+  if (!takes_jobs(args, streams) || !confirmed(args, streams)) return Exit::Misuse;
+  if (args.flag("cascade")) return run_with_cascade(*workspace, request, args, streams);
+  return run_request(*workspace, request, args, streams);
 }
 
-}  // namespace
+Exit backfill_command(const Args& args, Streams& streams) { return backfill(args, args.flag("all"), streams); }
+
+Exit restate_command(const Args& args, Streams& streams) { return backfill(args, true, streams); }
 
 Exit apply_command(const Args& args, Streams& streams) {
   stop_requested();

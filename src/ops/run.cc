@@ -34,16 +34,26 @@ Result<std::vector<run::StepReport>> held_up_steps(Workspace& workspace, const C
   return steps;
 }
 
-Result<std::map<std::string, plan::WindowRange>> ranges_of(const Graph& graph, const std::set<std::string>& selected,
-                                                           const plan::WindowRange& range) {
-  std::map<std::string, plan::WindowRange> ranges;
-  for (const Model& model : graph.models())
-    if (selected.contains(model.path) && is_windowed(model)) ranges.emplace(model.path, range);
-  if (!ranges.empty()) return ranges;
-  return fail(Diagnostic{.code = Code::W0162,
-                         .message = "no model of the selection is written by windows",
-                         .hint = "this is for models with `strategy: incremental_by_time`; partitions are run with "
-                                 "weir run --partition"});
+/// The model of a backfill builds its range, and the rest of the selection what follows.
+Result<void> take_range(const Graph& graph, const std::string& path, const plan::SliceRange& range,
+                        run::RunRequest& resolved) {
+  const Model& model = graph.models()[graph.index_of(path)];
+  if (!model.partitioning && !is_windowed(model))
+    return fail(Diagnostic{.code = Code::W8023,
+                           .message = fmt::format("{} is one table: it has neither partitions nor windows", path),
+                           .path = model.source->path,
+                           .span = model.target_span,
+                           .hint = fmt::format("weir run {} builds it", path)});
+  if (!range.values.empty() && is_windowed(model))
+    return fail(Diagnostic{.code = Code::W8025,
+                           .message = fmt::format("{} is written by windows, which have no names", path),
+                           .path = model.source->path,
+                           .span = model.target_span,
+                           .hint = "--from A --to B"});
+  resolved.ranges.emplace(path, range);
+  for (const std::string& other : resolved.selected)
+    if (other != path) resolved.following.insert(other);
+  return {};
 }
 
 Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request, Diagnostics& warnings) {
@@ -71,7 +81,9 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   if (request.as_of) resolved.options.force = true;
   if (request.range) {
     WEIR_TRY(const Graph* graph, workspace.sound_graph());
-    WEIR_TRY(resolved.ranges, ranges_of(*graph, resolved.selected, *request.range));
+    WEIR_TRY(const Model* model, find_model(*project, *request.ranged));
+    if (resolved.selected.contains(model->path)) WEIR_CHECK(take_range(*graph, model->path, *request.range, resolved));
+    resolved.one_by_one = request.options.jobs == 1;
   }
   const bool is_all = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
   // What a file with errors would make is not gone from the project.

@@ -20,8 +20,9 @@ struct RunRequest {
   std::optional<std::string> at;
   /// See run::RunRequest.
   std::optional<std::string> as_of = {};
-  /// A backfill of models that are written by windows: these windows, of each of the selection.
-  std::optional<plan::WindowRange> range = {};
+  /// A backfill: the slices to build of the model `ranged`; what else is selected builds what follows from those.
+  std::optional<plan::SliceRange> range = {};
+  std::optional<std::string> ranged = {};
   /// See arguments_of().
   std::vector<std::string> arguments;
   std::vector<std::string> uploads = {};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "io/hash.h"
+#include "plan/partitions.h"
 #include "plan/windows.h"
 #include "project/delivery.h"
 #include "project/window_rows.h"
@@ -106,59 +107,238 @@ const state::SliceRecord* World::slice(const std::string& asset, const std::stri
   return found == slices.end() ? nullptr : &found->second;
 }
 
+namespace {
+
+/// Makes the steps of one plan, model by model in the graph's order.
+class Planner {
+ public:
+  Planner(const Graph& graph, const std::map<std::string, std::string>& fingerprints, const World& world,
+          const Options& options)
+      : graph_(graph), fingerprints_(fingerprints), world_(world), options_(options) {}
+
+  Result<void> add(std::size_t index) {
+    const Model& model = graph_.models()[index];
+    const Step proto = prototype(model);
+    const std::size_t first = plan_.steps.size();
+    WEIR_TRY(const std::optional<SliceRange> range, range_of(index));
+    if (is_delivery(model) && !leaves(model, options_.environment)) {
+      add_idle(proto, Action::Gated, gate_of(model, options_.environment));
+    } else if (range && model.partitioning) {
+      WEIR_CHECK(add_partitions(proto, *range));
+    } else if (options_.following.contains(model.path) && model.partitioning) {
+      add_idle(proto, Action::Skip, why_not_.empty() ? "what it reads has no partitions" : why_not_);
+    } else {
+      WEIR_CHECK(add_one(proto, range));
+    }
+    note_siblings(first);
+    for (std::size_t id = first; id < plan_.steps.size(); ++id)
+      plan_.steps[id].reads = reads_of(index, plan_.steps[id]);
+    for (std::size_t id = first; id < plan_.steps.size(); ++id) settle(plan_.steps[id]);
+    steps_of_model_.emplace(index, std::pair(first, plan_.steps.size()));
+    for (const Asset& output : outputs_of(model)) plan_.producers.emplace(output.key(), first);
+    for (const Reference& reference : model.references)
+      plan_.change_keys.emplace(reference.asset.key(), changes_key(reference.asset, graph_));
+    return {};
+  }
+
+  Plan take() { return std::move(plan_); }
+
+ private:
+  /// What all slices of the model share.
+  Step prototype(const Model& model) const {
+    Step step;
+    step.model = &model;
+    step.arguments = arguments_of(model, options_);
+    step.tables = tables_of(model, graph_);
+    step.arguments_hash = hash_of(step.arguments);
+    if (const auto print = fingerprints_.find(model.path); print != fingerprints_.end())
+      step.fingerprint = print->second;
+    if (const auto tests = options_.tests.find(model.path); tests != options_.tests.end()) step.tests = tests->second;
+    return step;
+  }
+
+  Step& add_step(Step step) {
+    step.id = plan_.steps.size();
+    plan_.steps.push_back(std::move(step));
+    return plan_.steps.back();
+  }
+
+  void add_idle(Step step, Action action, std::string reason) {
+    step.action = action;
+    step.reason = std::move(reason);
+    add_step(std::move(step));
+  }
+
+  Result<void> add_partitions(const Step& proto, const SliceRange& range) {
+    WEIR_TRY(const PartitionChoice choice,
+             choose_partitions(*proto.model, proto.fingerprint, world_, range, options_.at));
+    plan_.kept += choice.kept;
+    plan_.to_come += choice.to_come;
+    for (const ChosenPartition& one : choice.chosen) {
+      Step step = proto;
+      step.slice = step.basis = one.value;
+      step.due = one.why;
+      add_step(std::move(step));
+    }
+    if (choice.chosen.empty())
+      add_idle(proto, Action::Fresh,
+               choice.kept == 1 ? "the partition is there already"
+                                : fmt::format("all {} partitions are there already", choice.kept));
+    return {};
+  }
+
+  /// The whole table, what is due of a partitioned model, or the windows.
+  Result<void> add_one(Step step, const std::optional<SliceRange>& range) {
+    const Model& model = *step.model;
+    const auto partition = options_.partitions.find(model.path);
+    if (partition != options_.partitions.end() && !partition->second.skipped.empty()) {
+      add_idle(std::move(step), Action::Skip, partition->second.skipped);
+      return {};
+    }
+    if (partition != options_.partitions.end()) step.slice = partition->second.value;
+    step.basis = step.slice;
+    if (is_windowed(model)) WEIR_CHECK(choose_windows(step, world_, options_, range ? &*range : nullptr));
+    add_step(std::move(step));
+    return {};
+  }
+
+  /// Slices that must keep their order wait for each other.
+  void note_siblings(std::size_t first) {
+    if (plan_.steps.size() - first < 2) return;
+    const bool is_ordered = options_.one_by_one || !reason_for_order(*plan_.steps[first].model).empty();
+    for (std::size_t id = first; id < plan_.steps.size(); ++id) {
+      plan_.steps[id].has_siblings = true;
+      if (is_ordered && id > first) plan_.steps[id].after = id - 1;
+    }
+  }
+
+  /// Steps that the step reads: of a model built in several partitions only the counterparts of its own, where there
+  /// are any.
+  std::vector<std::size_t> reads_of(std::size_t index, const Step& step) const {
+    std::vector<std::size_t> reads;
+    for (const std::size_t producer : graph_.producers_of(index)) {
+      const auto found = steps_of_model_.find(producer);
+      if (found == steps_of_model_.end()) continue;
+      const auto [first, last] = found->second;
+      std::vector<std::size_t> counterparts;
+      for (std::size_t id = first; id < last; ++id)
+        if (feeds(plan_.steps[id], step)) counterparts.push_back(id);
+      if (counterparts.empty())
+        for (std::size_t id = first; id < last; ++id) counterparts.push_back(id);
+      reads.insert(reads.end(), counterparts.begin(), counterparts.end());
+    }
+    std::sort(reads.begin(), reads.end());
+    return reads;
+  }
+
+  static bool feeds(const Step& producer, const Step& reader) {
+    if (!producer.has_siblings || !producer.model->partitioning || !reader.model->partitioning) return false;
+    return counterpart_of(*reader.model->partitioning, *producer.model->partitioning, producer.slice).value ==
+           reader.slice;
+  }
+
+  /// The slices that are asked for: its own range, or what follows from those that it reads.
+  Result<std::optional<SliceRange>> range_of(std::size_t index) {
+    const Model& model = graph_.models()[index];
+    why_not_.clear();
+    if (const auto own = options_.ranges.find(model.path); own != options_.ranges.end()) return own->second;
+    if (!options_.following.contains(model.path)) return std::nullopt;
+    if (is_windowed(model)) return windows_from_producers(index);
+    if (!model.partitioning) return std::nullopt;
+    SliceRange range{.from = {}, .to = {}, .all = true};
+    std::set<std::string> seen;
+    for (const std::size_t producer : graph_.producers_of(index)) {
+      const auto found = steps_of_model_.find(producer);
+      if (found == steps_of_model_.end()) continue;
+      const Model& upstream = graph_.models()[producer];
+      for (std::size_t id = found->second.first; id < found->second.second; ++id) {
+        const Step& step = plan_.steps[id];
+        if (step.slice.empty() || !upstream.partitioning) continue;
+        Counterpart same = counterpart_of(*model.partitioning, *upstream.partitioning, step.slice);
+        if (same.value.empty()) why_not_ = std::move(same.why);
+        if (!same.value.empty() && seen.insert(same.value).second) range.values.push_back(std::move(same.value));
+        range.reason = "follows " + upstream.path;
+      }
+    }
+    if (range.values.empty()) return std::nullopt;
+    return range;
+  }
+
+  /// The windows from the first partition, or window, of what is read to the last one.
+  Result<std::optional<SliceRange>> windows_from_producers(std::size_t index) const {
+    std::optional<SliceRange> range;
+    const auto widen = [&range](const std::string& from, const std::string& to, const std::string& path) {
+      if (!range) range = SliceRange{.from = from, .to = to, .all = true, .reason = "follows " + path};
+      range->from = std::min(range->from, from);
+      range->to = std::max(range->to, to);
+    };
+    for (const std::size_t producer : graph_.producers_of(index)) {
+      const auto found = steps_of_model_.find(producer);
+      if (found == steps_of_model_.end()) continue;
+      const Model& upstream = graph_.models()[producer];
+      if (const auto own = options_.ranges.find(upstream.path); own != options_.ranges.end() && is_windowed(upstream))
+        widen(own->second.from, own->second.to, upstream.path);
+      if (!upstream.partitioning || upstream.partitioning->kind == calendar::PartitionKind::Dynamic) continue;
+      for (std::size_t id = found->second.first; id < found->second.second; ++id) {
+        if (plan_.steps[id].slice.empty()) continue;
+        WEIR_TRY(const calendar::Slot slot, calendar::slot_named(*upstream.partitioning, plan_.steps[id].slice));
+        // Windows hold both bounds of a range: the last second is the partition's own.
+        widen(second_at(slot.local_begin, std::chrono::seconds(0)), second_at(slot.local_end, std::chrono::seconds(1)),
+              upstream.path);
+      }
+    }
+    return range;
+  }
+
+  /// "2026-07-04T23:59:59", so long before a wall time.
+  static std::string second_at(const std::string& wall, std::chrono::seconds before) {
+    const auto read = calendar::parse_instant(wall);
+    return read ? calendar::format_instant(*read - before).substr(0, 19) : wall;
+  }
+
+  /// Whether the step is built, and why.
+  void settle(Step& step) {
+    if (step.action == Action::Gated || step.action == Action::Skip || (step.slice.empty() && !step.reason.empty()))
+      return;
+    // Windows that are all there need no look at the inputs: what changed is for a backfill.
+    const bool is_done = !step.reason.empty();
+    const auto reason = is_done ? std::optional<std::string>()
+                                : reason_to_build(step, plan_, world_, options_.force || options_.full_refresh, {});
+    if (!is_done) step.action = reason ? Action::Build : Action::Fresh;
+    step.needs_audit = needs_audit(step, world_);
+    if (reason)
+      step.reason = *reason;
+    else if (step.needs_audit)
+      step.reason = step.model->tests.empty() ? "only its contract has to be checked" : "only its tests have to run";
+    else if (!is_done)
+      step.reason = "nothing that it depends on has changed";
+  }
+
+  const Graph& graph_;
+  const std::map<std::string, std::string>& fingerprints_;
+  const World& world_;
+  const Options& options_;
+  Plan plan_;
+  /// Model -> its first step and the one behind its last.
+  std::map<std::size_t, std::pair<std::size_t, std::size_t>> steps_of_model_;
+  /// Why the last model looked at has no counterparts of the partitions that it reads.
+  std::string why_not_;
+};
+
+}  // namespace
+
 Result<Plan> make_plan(const Graph& graph, const std::set<std::string>& selected,
                        const std::map<std::string, std::string>& fingerprints, const World& world,
                        const Options& options) {
   WEIR_CHECK(check_arguments(graph, selected, options));
-  Plan plan;
-  std::map<std::size_t, std::size_t> step_of_model;
+  Planner planner(graph, fingerprints, world, options);
   for (std::size_t i = 0; i < graph.models().size(); ++i) {
     const Model& model = graph.models()[i];
     // An ephemeral model is computed by those that read it.
     if (!selected.contains(model.path) || model.is_macro_library || model.plane == Plane::Ephemeral) continue;
-    Step step;
-    step.id = plan.steps.size();
-    step.model = &model;
-    step.arguments = arguments_of(model, options);
-    step.tables = tables_of(model, graph);
-    step.arguments_hash = hash_of(step.arguments);
-    if (const auto print = fingerprints.find(model.path); print != fingerprints.end()) step.fingerprint = print->second;
-    for (const std::size_t producer : graph.producers_of(i))
-      if (const auto at = step_of_model.find(producer); at != step_of_model.end()) step.reads.push_back(at->second);
-    std::sort(step.reads.begin(), step.reads.end());
-
-    if (const auto tests = options.tests.find(model.path); tests != options.tests.end()) step.tests = tests->second;
-    const auto partition = options.partitions.find(model.path);
-    if (is_delivery(model) && !leaves(model, options.environment)) {
-      step.action = Action::Gated;
-      step.reason = gate_of(model, options.environment);
-    } else if (partition != options.partitions.end() && !partition->second.skipped.empty()) {
-      step.action = Action::Skip;
-      step.reason = partition->second.skipped;
-    } else {
-      if (partition != options.partitions.end()) step.slice = partition->second.value;
-      step.basis = step.slice;
-      if (is_windowed(model)) WEIR_CHECK(choose_windows(step, world, options));
-      // Windows that are all there need no look at the inputs: what changed is for a backfill.
-      const bool is_done = !step.reason.empty();
-      const auto reason = is_done ? std::optional<std::string>()
-                                  : reason_to_build(step, plan, world, options.force || options.full_refresh, {});
-      if (!is_done) step.action = reason ? Action::Build : Action::Fresh;
-      step.needs_audit = needs_audit(step, world);
-      if (reason)
-        step.reason = *reason;
-      else if (step.needs_audit)
-        step.reason = model.tests.empty() ? "only its contract has to be checked" : "only its tests have to run";
-      else if (!is_done)
-        step.reason = "nothing that it depends on has changed";
-    }
-    step_of_model.emplace(i, step.id);
-    for (const Asset& output : outputs_of(model)) plan.producers.emplace(output.key(), step.id);
-    for (const Reference& reference : model.references)
-      plan.change_keys.emplace(reference.asset.key(), changes_key(reference.asset, graph));
-    plan.steps.push_back(std::move(step));
+    WEIR_CHECK(planner.add(i));
   }
-  return plan;
+  return planner.take();
 }
 
 namespace {

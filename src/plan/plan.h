@@ -49,12 +49,20 @@ struct PartitionValue {
   std::string skipped;
 };
 
-/// `--from`, `--to` of a backfill: the windows that are asked for.
-struct WindowRange {
+/// The slices of one model that a backfill asks for: partitions or windows.
+struct SliceRange {
   std::string from;
   std::string to;
+  /// Of partitions, these and no range.
+  std::vector<std::string> values = {};
   /// Those that are there too: `weir restate`, `weir backfill --all`.
   bool all = false;
+  /// Those of an older definition too.
+  bool outdated = false;
+  /// And these, whose inputs changed since in rows that they may have read.
+  std::set<std::string> stale = {};
+  /// Why, in words, where there is more to say than that they are missing or asked for.
+  std::string reason = {};
 };
 
 struct Options {
@@ -66,8 +74,13 @@ struct Options {
   std::map<std::string, PartitionValue> partitions;
   /// What stands for now: windows that are not over by then are not there yet.
   calendar::Instant at;
-  /// The windows that the run builds of these models, by path; others build what is due.
-  std::map<std::string, WindowRange> ranges;
+  /// The slices that the run builds of these models, by path; others build what is due.
+  std::map<std::string, SliceRange> ranges;
+  /// Models that build the same partitions, or the buckets around them, as the models that they read and that stand in
+  /// `ranges`, or follow themselves.
+  std::set<std::string> following;
+  /// Slices of a model are built one after another, in their order.
+  bool one_by_one = false;
   std::string environment = "prod";
   /// What the tests of each model say, by path, see test_fingerprints().
   std::map<std::string, std::string> tests;
@@ -100,6 +113,10 @@ struct Step {
   std::vector<std::string> tables;
   /// Steps of this plan whose output it reads, ascending.
   std::vector<std::size_t> reads;
+  /// One of several slices of its model in this plan.
+  bool has_siblings = false;
+  /// The sibling that must have ended before.
+  std::optional<std::size_t> after;
   std::string fingerprint;
   std::string arguments_hash;
   /// Argument values with defaults applied; a missing one is absent (NULL).
@@ -109,10 +126,13 @@ struct Step {
 struct Plan {
   /// Producers first.
   std::vector<Step> steps;
-  /// Asset key (also of `<t>_current`) -> step that produces it.
+  /// Asset key (also of `<t>_current`) -> step that produces it; of several slices the first one.
   std::map<std::string, std::size_t> producers;
   /// Asset key of an input -> key of the asset whose changes count for it (a `_current` view shows its history's rows).
   std::map<std::string, std::string> change_keys;
+  /// Partitions of a backfill that are left as they are, and those that have not begun, of all its models.
+  std::size_t kept = 0;
+  std::size_t to_come = 0;
 };
 
 /// Plans the selected models in the graph's order.

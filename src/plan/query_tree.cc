@@ -60,7 +60,7 @@ void make_comparable(Json& part) {
 
 }  // namespace
 
-std::optional<Json> comparable(const std::string& answer) {
+std::optional<Json> document(const std::string& answer) {
   if (answer.empty() || is_too_deep(answer)) return std::nullopt;
   Json whole = Json::parse(answer, nullptr, false);
   if (!whole.is_object()) return std::nullopt;
@@ -68,7 +68,13 @@ std::optional<Json> comparable(const std::string& answer) {
   if (statements == whole.end() || statements->size() != 1) return std::nullopt;
   const auto node = statements->front().find("node");
   if (node == statements->front().end() || !node->is_object()) return std::nullopt;
-  Json root = std::move(*node);
+  return whole;
+}
+
+std::optional<Json> comparable(const std::string& answer) {
+  auto whole = document(answer);
+  if (!whole) return std::nullopt;
+  Json root = std::move((*whole)["statements"][0]["node"]);
   make_comparable(root);
   return root;
 }

@@ -15,6 +15,10 @@ namespace weir::plan::tree {
 using Json = nlohmann::json;
 using Names = std::set<std::string>;
 
+/// The answer of json_serialize_sql, which has the one query as statements[0].node. Nothing if there is no such node,
+/// or it is nested too deep to be walked.
+std::optional<Json> document(const std::string& answer);
+
 /// The root node of the one query in the answer of json_serialize_sql, without places and with the names of tables and
 /// columns in lower case. Nothing if there is no such node, or it is nested too deep to be walked.
 std::optional<Json> comparable(const std::string& answer);

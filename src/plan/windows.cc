@@ -68,7 +68,7 @@ Result<Windows> gaps_of(const Model& model, const Coverage& coverage, calendar::
   return of(coverage.written.parts().front().begin, calendar.complete_at(at)).without(coverage.written);
 }
 
-Result<void> choose_windows(Step& step, const World& world, const Options& options) {
+Result<void> choose_windows(Step& step, const World& world, const Options& options, const SliceRange* range) {
   const Model& model = *step.model;
   step.at = calendar::format_instant(options.at);
   WEIR_TRY(const WindowCalendar calendar, calendar_of(model));
@@ -77,11 +77,15 @@ Result<void> choose_windows(Step& step, const World& world, const Options& optio
   if (options.full_refresh) coverage = {};
   const Wall complete = calendar.complete_at(options.at);
   Windows wanted;
-  if (const auto range = options.ranges.find(model.path); range != options.ranges.end()) {
-    WEIR_TRY(const calendar::Window asked, calendar.between(range->second.from, range->second.to));
+  if (range != nullptr) {
+    WEIR_TRY(const calendar::Window asked, calendar.between(range->from, range->to));
     wanted = of(asked.begin, std::min(asked.end, complete));
-    if (!range->second.all) wanted = wanted.without(coverage.written);
-    if (!wanted.empty()) step.due = "asked for";
+    const Windows all = wanted;
+    if (!range->all) wanted = wanted.without(coverage.written);
+    for (const std::string& name : range->stale)
+      if (const auto stale = Windows::parse(name))
+        for (const calendar::Window& part : all.without(all.without(*stale)).parts()) wanted.add(part);
+    if (!wanted.empty()) step.due = range->reason.empty() ? "asked for" : range->reason;
   } else if (coverage.written.empty()) {
     WEIR_TRY(wanted, first_windows(model, calendar, options.at));
     if (!wanted.empty()) step.due = "first build";

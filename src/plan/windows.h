@@ -23,8 +23,8 @@ Result<Coverage> coverage_of(const Model& model, const std::string& fingerprint,
 /// first build, none.
 Result<calendar::Windows> gaps_of(const Model& model, const Coverage& coverage, calendar::Instant at);
 
-/// Fills slice, basis and due of the step, and its action and reason where nothing is due.
-/// Errors: W0155, W0157 a range that is none.
-Result<void> choose_windows(Step& step, const World& world, const Options& options);
+/// Fills slice, basis and due of the step, and its action and reason where nothing is due. `range`: the windows that
+/// are asked for; null: what is due. Errors: W0155, W0157 a range that is none.
+Result<void> choose_windows(Step& step, const World& world, const Options& options, const SliceRange* range);
 
 }  // namespace weir::plan

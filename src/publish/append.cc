@@ -8,6 +8,7 @@ Result<void> prepare_append(Draft& draft) {
   const std::int64_t added = draft.request.stage.content.rows;
   effect.counts.inserted = added;
   effect.statements = draft.target.exists ? draft.shape.alters : draft.create();
+  effect.shaping = effect.statements.size();
   if (added > 0) {
     effect.takes_files = draft.can_add_files();
     effect.statements.push_back(effect.takes_files ? draft.add_files() : draft.insert(draft.stage_rows()));

@@ -104,6 +104,7 @@ Result<void> merge_into_nothing(Draft& draft, const Source& source) {
                    .unchanged = 0};
   effect.rows = source.rows;
   effect.statements = draft.create();
+  effect.shaping = effect.statements.size();
   if (source.rows > 0) effect.statements.push_back(draft.insert(rows));
   return draft.finish(rows, rows);
 }
@@ -141,6 +142,7 @@ Result<void> prepare_merge(Draft& draft) {
   }
   effect.rows = held - difference.gone_rows + fresh_rows;
   effect.statements = draft.shape.alters;
+  effect.shaping = effect.statements.size();
   if (difference.gone) effect.statements.push_back(draft.remove(*difference.gone));
   if (fresh_rows > 0) effect.statements.push_back(draft.insert(difference.fresh));
   effect.changes = !effect.statements.empty() || draft.request.always_commit;

@@ -127,6 +127,7 @@ void write_part(Draft& draft, std::int64_t held_rows) {
     effect.statements = draft.shape.alters;
   else
     effect.statements = draft.create();
+  effect.shaping = effect.statements.size();
   if (draft.target.exists && held_rows > 0)
     effect.statements.push_back(duck::Sql("DELETE FROM {} AS t{}", draft.writable(), draft.where_slice()));
   if (draft.request.stage.content.rows > 0) {

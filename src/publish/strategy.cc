@@ -55,8 +55,10 @@ Result<void> write(duck::Connection& writer, const PrepareRequest& request, cons
   const Asset& target = *request.model.target;
   const std::string doing = "writing " + target.uri();
   auto statements = group.alone && !effect.keeping.empty() ? effect.keeping : effect.statements;
+  const bool is_shaped = !group.shaped.insert(target.key()).second;
+  if (is_shaped) statements.erase(statements.begin(), statements.begin() + static_cast<std::ptrdiff_t>(effect.shaping));
   // In a fork the first build takes the place of the view on a parent's table, which others may make meanwhile.
-  if (!request.target.exists && !request.lake.config().fork_of.empty())
+  if (!is_shaped && !request.target.exists && !request.lake.config().fork_of.empty())
     statements.insert(statements.begin(),
                       duck::Sql("DROP VIEW IF EXISTS {}", request.lake.writable(target.schema, target.name)));
   if (effect.needs_schema && group.schemas.insert(target.schema).second)
@@ -68,6 +70,13 @@ Result<void> write(duck::Connection& writer, const PrepareRequest& request, cons
     if (auto done = writer.execute(statement); !done) return fail(lake::explain(Code::W6020, doing, done.error()));
   }
   return {};
+}
+
+bool can_share_commit(const Effect& one, const Effect& other) {
+  if (one.shaping != other.shaping) return false;
+  for (std::size_t i = 0; i < one.shaping; ++i)
+    if (one.statements[i].text() != other.statements[i].text()) return false;
+  return true;
 }
 
 // What cannot be dropped lies in memory and goes with the instance: nothing depends on it.

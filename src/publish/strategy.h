@@ -74,6 +74,8 @@ struct Effect {
   /// keeps the table (its id, change feed, comments) and costs more in a large group.
   std::vector<duck::Sql> statements;
   std::vector<duck::Sql> keeping;
+  /// How many of the first statements give the table its shape: they make it, or alter it.
+  std::size_t shaping = 0;
   /// The target's schema may have to be made first.
   bool needs_schema = false;
   /// True if the write makes the stage's files the table's own: then build::discard keeps them.
@@ -98,12 +100,18 @@ Result<Effect> prepare(duck::Connection& clean, const PrepareRequest& request);
 /// Statements that make an empty table with the columns, partitioning, order and comments of `like`.
 std::vector<duck::Sql> make_like(const duck::TableName& table, const lake::TableState& like);
 
+/// True if effects on two slices of one table can stand in one commit: beside rows of its own slice, each does nothing
+/// but give the table the same shape.
+bool can_share_commit(const Effect& one, const Effect& other);
+
 /// What the steps of one commit share.
 struct CommitGroup {
   /// It holds one step only: then keeping the table is cheap; in a large group recreating is.
   bool alone = false;
   /// Schemas made so far.
   std::set<std::string> schemas = {};
+  /// Keys of tables that have their shape already, by another slice of this commit or of an earlier one.
+  std::set<std::string> shaped = {};
 };
 
 /// Writes the effect. Requires: `writer` is inside a write transaction on the lake, under its lock, and the target is

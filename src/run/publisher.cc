@@ -23,7 +23,12 @@ bool reads(const StepWork& reader, const StepWork& producer) {
 
 std::vector<Asset> targets_of(const std::vector<StepWork*>& members) {
   std::vector<Asset> targets;
-  for (const StepWork* member : members) targets.push_back(*member->step->model->target);
+  const Model* last = nullptr;
+  for (const StepWork* member : members) {
+    // The slices of one model stand side by side.
+    if (member->step->model != last) targets.push_back(*member->step->model->target);
+    last = member->step->model;
+  }
   return targets;
 }
 
@@ -58,10 +63,6 @@ Diagnostics lost_lock(const lake::Lake& lake) {
 
 Diagnostics interrupted() {
   return {Diagnostic{.code = Code::W7010, .message = "interrupted before it was published"}};
-}
-
-bool moved_on(const StepWork& work, const lake::TableState& now) {
-  return now.exists != work.target.exists || (now.exists && now.version != work.effect->target_version);
 }
 
 void skip_reader(StepWork& reader, const StepWork& producer) {
@@ -155,6 +156,36 @@ Publisher::Round Publisher::try_once(const lake::Lake& lake, std::vector<StepWor
   }
 }
 
+/// True if the target is not what the effect was prepared against. What this run itself committed to other slices of
+/// the table changes nothing for it.
+bool Publisher::moved_on(StepWork& work, const lake::TableState& now) const {
+  work.is_shaped = false;
+  if (now.exists == work.target.exists && (!now.exists || now.version == work.effect->target_version)) return false;
+  const auto hops = hops_.find(work.step->model->target->key());
+  if (hops == hops_.end() || !work.step->has_siblings || !now.exists) return true;
+  std::int64_t version = work.target.exists ? work.effect->target_version : 0;
+  for (const Hop& hop : hops->second) {
+    if (hop.from != version) continue;
+    version = hop.to;
+    if (!hop.shaped_by) continue;
+    if (!publish::can_share_commit(*hop.shaped_by, *work.effect)) return true;
+    work.is_shaped = true;
+  }
+  return version != now.version;
+}
+
+void Publisher::note_commit(const std::vector<StepWork*>& members, std::int64_t version) {
+  for (const StepWork* member : members) {
+    if (!member->effect->changes || !member->step->has_siblings) continue;
+    const std::string key = member->step->model->target->key();
+    std::vector<Hop>& hops = hops_[key];
+    if (!hops.empty() && hops.back().to == version) continue;
+    Hop hop{.from = target_versions_.at(key), .to = version, .shaped_by = {}};
+    if (member->effect->shaping > 0 && !member->is_shaped) hop.shaped_by = *member->effect;
+    hops.push_back(std::move(hop));
+  }
+}
+
 /// Members whose target has another version than the one their effect was prepared against: at the given version of the
 /// lake, or now.
 Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members,
@@ -166,8 +197,12 @@ Result<std::vector<StepWork*>> Publisher::moved_since(const lake::Lake& lake, co
   }
   WEIR_TRY(const auto states, lake.observe(reader_, targets_of(members), *at));
   std::vector<StepWork*> moved;
-  for (StepWork* member : members)
-    if (moved_on(*member, states.at(member->step->model->target->key()))) moved.push_back(member);
+  for (StepWork* member : members) {
+    const std::string key = member->step->model->target->key();
+    const lake::TableState& now = states.at(key);
+    target_versions_[key] = now.exists ? now.version : 0;
+    if (moved_on(*member, now)) moved.push_back(member);
+  }
   return moved;
 }
 
@@ -208,6 +243,7 @@ Result<std::int64_t> Publisher::write_and_commit(const lake::Lake& lake, lake::L
   }
   failpoint("after_confirm");
   const std::unique_lock images(session_.images.mutex());
+  note_commit(members, version->value_or(base_version_));
   for (StepWork* member : members)
     if (member->effect->changes) session_.images.set_published(member->step->id, version->value_or(base_version_));
   return version->value_or(base_version_);
@@ -219,6 +255,8 @@ Result<void> Publisher::write_members(const lake::Lake& lake, const std::vector<
   // its token.
   const Running::Watch watch(session_.running, fmt::format("lake {}", lake.name()), "committing", writer_);
   publish::CommitGroup group{.alone = members.size() == 1};
+  for (const StepWork* member : members)
+    if (member->is_shaped) group.shaped.insert(member->step->model->target->key());
   for (StepWork* member : members) {
     member->token = commit.token;
     resolve_inputs(*member);

@@ -35,6 +35,8 @@ class Publisher {
     StepWork* culprit = nullptr;
     std::vector<StepWork*> moved;
   };
+  bool moved_on(StepWork& work, const lake::TableState& now) const;
+  void note_commit(const std::vector<StepWork*>& members, std::int64_t version);
   Result<std::vector<StepWork*>> moved_since(const lake::Lake& lake, const std::vector<StepWork*>& members,
                                              std::optional<std::int64_t> at);
   Result<std::int64_t> write_and_commit(const lake::Lake& lake, lake::LakeLock& lock, std::vector<StepWork*>& members,
@@ -55,6 +57,16 @@ class Publisher {
   duck::Connection reader_;
   /// The lake's version that the group in work is based on.
   std::int64_t base_version_ = 0;
+  /// The version that each target had in the transaction in work; 0: there was none.
+  std::map<std::string, std::int64_t> target_versions_;
+  /// One commit of this run that touched nothing of a table but the rows of some slices, and gave it a shape, or not.
+  struct Hop {
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    /// The effect that gave the table its shape.
+    std::optional<publish::Effect> shaped_by;
+  };
+  std::map<std::string, std::vector<Hop>> hops_;
   /// Versions of the steps of this run that are published or unchanged.
   std::map<std::size_t, std::int64_t> versions_;
   /// Steps that were prepared again -> the version that their after-image adds to now.

@@ -9,6 +9,7 @@
 #include "calendar/resolve.h"
 #include "io/clock.h"
 #include "plan/fingerprint.h"
+#include "plan/partitions.h"
 #include "project/manual_reach.h"
 #include "run/arguments.h"
 #include "run/deferral.h"
@@ -26,7 +27,7 @@
 namespace weir::run {
 namespace {
 
-/// The partition of every partitioned model of the selection.
+/// The partition of every partitioned model of the selection, save those of a backfill.
 Result<std::map<std::string, plan::PartitionValue>> partitions_of(const Graph& graph, const RunRequest& request,
                                                                   calendar::Instant at) {
   const calendar::PartitionRequest wanted{.value = request.partition, .now = at};
@@ -34,6 +35,7 @@ Result<std::map<std::string, plan::PartitionValue>> partitions_of(const Graph& g
   Diagnostics problems;
   for (const Model& model : graph.models()) {
     if (!request.selected.contains(model.path) || !model.partitioning) continue;
+    if (request.ranges.contains(model.path) || request.following.contains(model.path)) continue;
     auto choice = calendar::choose_partition(*model.partitioning, wanted);
     if (choice) {
       partitions.emplace(model.path, plan::PartitionValue{std::move(choice->value), std::move(choice->skipped)});
@@ -173,9 +175,10 @@ class Claimer {
 
 Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lakes, const plan::Plan& plan) {
   std::map<std::string, std::vector<Asset>> assets;
+  std::set<const Model*> seen;
   for (const plan::Step& step : plan.steps)
     if (step.action == plan::Action::Build && step.model->plane != Plane::Manual &&
-        step.model->target->kind == AssetKind::Lake)
+        step.model->target->kind == AssetKind::Lake && seen.insert(step.model).second)
       assets[lakes.lake(step.model->target->place).name()].push_back(*step.model->target);
   std::map<std::string, lake::TableState> targets;
   WEIR_TRY(duck::Connection connection, lakes.connect());
@@ -186,6 +189,15 @@ Result<std::map<std::string, lake::TableState>> observe_targets(lake::Lakes& lak
     targets.merge(states);
   }
   return targets;
+}
+
+/// Models whose slices one query may compute.
+std::map<std::string, std::unique_ptr<Batch>> batches_of(const plan::Plan& plan) {
+  std::map<std::string, std::unique_ptr<Batch>> batches;
+  for (plan::SliceGroup& group : plan::slice_groups(plan))
+    if (group.why_not_at_once.empty())
+      batches.emplace(group.first->model->path, std::make_unique<Batch>(std::move(group.slices)));
+  return batches;
 }
 
 /// Definitions of the plan's models whose rows weir does not own.
@@ -343,6 +355,8 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   }
   WEIR_TRY(options.partitions, partitions_of(graph, request, options.at));
   options.ranges = request.ranges;
+  options.following = request.following;
+  options.one_by_one = request.one_by_one;
   options.tests = plan::test_fingerprints(graph, project.custom_tests);
   WEIR_TRY(const env::Forks forks, env::Forks::look(project.config, lakes, request.options.environment));
   planned.fingerprints = plan::fingerprints(graph, env::own_data(graph, request.selected, forks));
@@ -431,6 +445,7 @@ Result<RunReport> run(const Project& project, const Graph& graph, lake::Lakes& l
     WEIR_TRY(session.read_versions, newest_versions(lakes));
   }
   WEIR_TRY(session.targets, observe_targets(lakes, planned.plan));
+  session.batches = batches_of(planned.plan);
   listener.started(claimed.held_up.size() + planned.plan.steps.size());
   for (const StepReport& step : claimed.held_up) listener.step_ended(step);
   {

@@ -30,8 +30,11 @@ struct RunRequest {
   std::set<std::string> selected;
   /// --partition: for every partitioned model of the selection.
   std::optional<std::string> partition;
-  /// The windows to build of models that are written by windows, by path: a backfill.
-  std::map<std::string, plan::WindowRange> ranges;
+  /// A backfill: the slices to build of these models, by path, and the models that build what follows from those.
+  std::map<std::string, plan::SliceRange> ranges;
+  std::set<std::string> following;
+  /// Slices of a model are built one after another, in their order.
+  bool one_by_one = false;
   /// --at: the instant that stands for now, ISO 8601.
   std::optional<std::string> at;
   /// "" or a model path -> argument -> value.

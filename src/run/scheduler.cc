@@ -67,6 +67,7 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
     slot.work.report.partition = step.slice;
     slot.work.report.reason = step.reason;
     for (const std::size_t producer : step.reads) slots_[producer].readers.push_back(step.id);
+    if (step.after) slots_[*step.after].readers.push_back(step.id);
     if (is_active(step)) {
       candidates_.insert(step.id);
       continue;
@@ -105,6 +106,7 @@ Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases)
   for (const std::size_t id : unneeded_large_) release(slots_[id].work, clean);
   for (const std::size_t id : unneeded_small_)
     if (!slots_[id].work.stage->files.empty()) release(slots_[id].work, clean);
+  for (const auto& [path, batch] : session_.batches) batch->release(clean);
   if (!broken_.empty()) return fail(std::move(broken_));
   std::vector<StepReport> reports;
   for (Slot& slot : slots_) reports.push_back(std::move(slot.work.report));
@@ -163,6 +165,7 @@ void Scheduler::cancel_waiting() {
 Scheduler::Inputs Scheduler::inputs_of_step(const Slot& slot, std::string& blamed) const {
   const bool is_alone = acts_alone(*slot.work.step->model);
   Inputs inputs = Inputs::Readable;
+  if (slot.work.step->after && slots_[*slot.work.step->after].phase != Phase::Ended) inputs = Inputs::NotYet;
   for (const std::size_t id : slot.work.step->reads) {
     const Slot& producer = slots_[id];
     const bool ended = producer.phase == Phase::Ended;
@@ -171,7 +174,8 @@ Scheduler::Inputs Scheduler::inputs_of_step(const Slot& slot, std::string& blame
       return Inputs::Broken;
     }
     const bool staged = producer.phase == Phase::Staged || producer.phase == Phase::Publishing;
-    const bool readable = ended || (staged && !is_alone && !audits_after(session_, *producer.work.step->model));
+    const bool shows_image = !audits_after(session_, *producer.work.step->model) && !producer.work.step->has_siblings;
+    const bool readable = ended || (staged && !is_alone && shows_image);
     if (!readable) inputs = Inputs::NotYet;
   }
   return inputs;
@@ -327,6 +331,16 @@ void Scheduler::take_step(std::size_t id, duck::Connection& clean) {
   record_steps(session_, {&slot.work});
 }
 
+/// Slices that one query computed go into one commit. Requires: mutex_ held.
+bool Scheduler::waits_for_batch() const {
+  return std::any_of(session_.batches.begin(), session_.batches.end(), [this](const auto& batch) {
+    return batch.second->is_gathered() && std::any_of(slots_.begin(), slots_.end(), [&batch](const Slot& slot) {
+             return (slot.phase == Phase::Waiting || slot.phase == Phase::Working) &&
+                    slot.work.step->model->path == batch.first;
+           });
+  });
+}
+
 /// A group goes when nothing more can join it, when it is full, or when its oldest member has waited long enough.
 bool Scheduler::group_is_due() const {
   if (staged_.empty()) return false;
@@ -337,7 +351,8 @@ bool Scheduler::group_is_due() const {
       });
   if (!others) return true;
   if (session_.options.atomic) return false;
-  return staged_.size() >= kLargestGroup || steady_clock::now() - staged_.begin()->first >= kLongestFill;
+  if (staged_.size() >= kLargestGroup) return true;
+  return steady_clock::now() - staged_.begin()->first >= kLongestFill && !waits_for_batch();
 }
 
 /// A step that was computed from a stage which was never published goes with it. Requires: mutex_ held.
@@ -353,10 +368,11 @@ void Scheduler::skip_readers_of_failed() {
   }
 }
 
-/// Staged steps of one lake whose producers are published or go along.
+/// Staged steps of one lake whose producers are published or go along; of one table those whose effects fit together.
 std::vector<std::size_t> Scheduler::take_group(std::string& lake) const {
   std::vector<std::size_t> group;
   std::set<std::size_t> members;
+  std::map<const Model*, std::size_t> first_slices;
   for (const Slot& slot : slots_) {
     const bool full = group.size() == kLargestGroup && !session_.options.atomic;
     if (slot.phase != Phase::Staged || full) continue;
@@ -366,6 +382,8 @@ std::vector<std::size_t> Scheduler::take_group(std::string& lake) const {
       return slots_[id].phase == Phase::Ended || members.contains(id);
     });
     if (!complete) continue;
+    const std::size_t first = first_slices.emplace(slot.work.step->model, slot.work.step->id).first->second;
+    if (!publish::can_share_commit(*slots_[first].work.effect, *slot.work.effect)) continue;
     lake = mine;
     group.push_back(slot.work.step->id);
     members.insert(slot.work.step->id);

@@ -63,6 +63,7 @@ class Scheduler {
   void take_step(std::size_t id, duck::Connection& clean);
   void end_step(std::size_t id);
   bool group_is_due() const;
+  bool waits_for_batch() const;
   std::vector<std::size_t> take_group(std::string& lake) const;
   bool is_unneeded(const Slot& slot) const;
   void note_unneeded(std::size_t id);

@@ -12,6 +12,7 @@
 #include "lake/lakes.h"
 #include "plan/plan.h"
 #include "project/project.h"
+#include "run/batch.h"
 #include "run/images.h"
 #include "run/read_versions.h"
 #include "run/report.h"
@@ -62,6 +63,8 @@ struct Session {
   Running running{listener.wants_shares()};
   /// Targets of the run's steps as they were when it began; key is Asset::key().
   std::map<std::string, lake::TableState> targets;
+  /// Models, by path, whose slices one query may compute.
+  std::map<std::string, std::unique_ptr<Batch>> batches = {};
 
   /// The lake of the model's target; the default one for a target that lies in none.
   const lake::Lake& lake_of(const Model& model) const {

@@ -40,6 +40,8 @@ struct StepWork {
   /// The text of a view model.
   std::string view_sql;
   std::optional<state::Lease> lease;
+  /// Another slice of this run gave the table the shape that its effect would.
+  bool is_shaped = false;
   /// Bytes and rows were given to the lake.
   bool published = false;
   /// What was built, or what the table holds, passed the model's tests.

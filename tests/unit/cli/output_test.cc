@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include "cli/progress.h"
+
 namespace weir::cli {
 namespace {
 
@@ -40,6 +42,15 @@ TEST(Text, IsCutToTheColumnsOfATerminal) {
   EXPECT_EQ(cut_to("longer", 5), "long…");
   EXPECT_EQ(cut_to("日本日本", 5), "日本…");
   EXPECT_EQ(cut_to("äöüäöü", 4), "äöü…");
+}
+
+TEST(Text, TheTimeLeftGoesByWhatEndedSinceTheBeginning) {
+  using std::chrono::seconds;
+  EXPECT_EQ(time_left(0, 2, 100, seconds(10)), "") << "two tell nothing";
+  EXPECT_EQ(time_left(0, 10, 40, seconds(10)), "30 s left");
+  EXPECT_EQ(time_left(90, 100, 220, seconds(10)), "2 min left") << "what was fresh took no time";
+  EXPECT_EQ(time_left(0, 10, 10010, seconds(10)), "2.8 h left");
+  EXPECT_EQ(time_left(0, 10, 10, seconds(10)), "");
 }
 
 TEST(Text, TimesAreShownToTheSecond) {

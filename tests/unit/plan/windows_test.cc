@@ -114,7 +114,7 @@ TEST_F(Windowed, AnotherDefinitionOrALostTableCoversNothing) {
 TEST_F(Windowed, ARangeFillsGapsAndARestatementTakesAll) {
   model(", backfill: none");
   run("2026-07-03T00:00Z");
-  options_.ranges["daily"] = {"2026-07-01", "2026-07-09", false};
+  options_.ranges["daily"] = {.from = "2026-07-01", .to = "2026-07-09", .all = false};
   EXPECT_EQ(built("2026-07-05T12:00Z"), "2026-07-01/2026-07-02,2026-07-03/2026-07-05");
   options_.ranges["daily"].all = true;
   EXPECT_EQ(built("2026-07-05T12:00Z"), "2026-07-01/2026-07-05");
@@ -136,7 +136,7 @@ TEST_F(Windowed, ForceTakesTheNewestWindowAgain) {
 TEST_F(Windowed, GapsAreWhatIsOverAndNotWritten) {
   model(", backfill: none");
   run("2026-07-03T00:00Z");
-  options_.ranges["daily"] = {"2026-07-05", "2026-07-05", false};
+  options_.ranges["daily"] = {.from = "2026-07-05", .to = "2026-07-05", .all = false};
   run("2026-07-08T12:00Z");
   const Model& model = graph_->models().front();
   const auto coverage = *coverage_of(model, prints_.at("daily"), world_);
