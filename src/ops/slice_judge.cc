@@ -48,7 +48,7 @@ Windows windows_of(const WindowCalendar& calendar, const Moments& moments, const
     return calendar.wall_of(calendar::Instant(std::chrono::microseconds(micros)));
   };
   // Where clocks went back, the later moment may show the earlier time.
-  const auto [first, last] = std::minmax(shown(moments.first), shown(moments.second));
+  const auto [first, last] = std::minmax({shown(moments.first), shown(moments.second)});
   Windows windows;
   windows.add({calendar.floor(first), last == calendar::kForEver ? last : calendar.next(calendar.floor(last))});
   return windows;
