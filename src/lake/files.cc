@@ -134,6 +134,15 @@ Result<std::int64_t> remove_strays(const Lake& lake, duck::Connection& connectio
 
 bool is_on_object_storage(const Lake& lake) { return is_remote(lake.data_folder()); }
 
+namespace {
+
+/// The kernel stamps files by a clock that may lag behind by some milliseconds.
+constexpr std::int64_t kLagMicros = 20'000;
+
+std::int64_t micros_of(const timespec& time) { return time.tv_sec * 1'000'000 + time.tv_nsec / 1'000; }
+
+}  // namespace
+
 Result<std::int64_t> remove_unknown(duck::Connection& connection, const Lake& lake, std::int64_t before,
                                     const std::set<std::string>& live_runs, bool dry_run) {
   WEIR_TRY(const auto known, known_names(connection, lake));
@@ -147,7 +156,7 @@ Result<std::int64_t> remove_unknown(duck::Connection& connection, const Lake& la
              const std::string name = file.filename().string();
              struct stat found {};
              const bool is_victim = !known.contains(name) && !is_live(name) && ::stat(file.c_str(), &found) == 0 &&
-                                    found.st_mtim.tv_sec < before / 1'000'000;
+                                    micros_of(found.st_mtim) + kLagMicros < before;
              counted += is_victim ? 1 : 0;
              return is_victim && !dry_run;
            }));
