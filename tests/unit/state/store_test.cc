@@ -42,6 +42,28 @@ SchemaRecord schema_of(std::string asset, std::string columns) {
   return record;
 }
 
+TEST_P(StoreBoth, WhatARunFoundFreshIsASuccessAndItsListIsKeptOnce) {
+  const auto store = opened();
+  RunRecord run{.run = "01A", .environment = "prod", .status = "done", .started = "t1", .finished = "t2"};
+  for (int i = 0; i < 1000; ++i) run.verified.push_back("folder/model_" + std::to_string(i));
+  ASSERT_TRUE(store->put_run(run).has_value());
+  run.run = "01B";
+  run.started = "t3";
+  run.finished = "t4";
+  ASSERT_TRUE(store->put_run(run).has_value());
+  run.run = "01C";
+  run.started = "t5";
+  run.environment = "dev";
+  ASSERT_TRUE(store->put_run(run).has_value());
+  const auto successes = store->successes("prod", "t9");
+  ASSERT_EQ(successes->size(), 1000U);
+  EXPECT_EQ(successes->at("folder/model_7").started, "t3");
+  EXPECT_EQ(successes->at("folder/model_7").finished, "t4");
+  EXPECT_EQ(store->successes("prod", "t1")->at("folder/model_7").finished, "t2") << "as it was then";
+  // One row for the three runs.
+  execute_in_store("CREATE UNIQUE INDEX one_list ON verified_models ((1))");
+}
+
 TEST_P(StoreBoth, RunIsReadBackAndReplaced) {
   auto store = opened();
   RunRecord run{.run = "01A",
