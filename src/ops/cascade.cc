@@ -175,20 +175,30 @@ class Driver {
     listener_.message(told_);
   }
 
-  /// All dispatches of one slice that may start now: of the subscribers that are due, one that no other due one feeds.
-  std::vector<state::DispatchRecord> due(const std::vector<state::DispatchRecord>& open) {
+  /// What one run may build now: dispatches of one slice, of subscribers that nothing else due feeds, over whichever
+  /// models. Each then sees the newest of what the others write.
+  std::vector<state::DispatchRecord> due(const std::vector<state::DispatchRecord>& open) const {
     const std::string until = calendar::format_instant(now());
+    // By place, so producers come first.
+    std::map<std::size_t, std::vector<const state::DispatchRecord*>> by_place;
+    for (const state::DispatchRecord& one : open)
+      if (one.state == "pending" && one.not_before <= until && !left_.contains(key_of(one)))
+        by_place[place_of(one.subscriber)].push_back(&one);
+    if (by_place.empty()) return {};
+    const bool is_gone = by_place.begin()->first == 0;
+    const state::DispatchRecord& first = *by_place.begin()->second.front();
     std::vector<state::DispatchRecord> next;
-    std::size_t least = SIZE_MAX;
-    for (const state::DispatchRecord& one : open) {
-      if (one.state != "pending" || one.not_before > until || left_.contains(key_of(one))) continue;
-      const std::size_t place = place_of(one.subscriber);
-      const bool is_same =
-          !next.empty() && next.front().subscriber == one.subscriber && next.front().slice == one.slice;
-      if (!next.empty() && place >= least && !is_same) continue;
-      if (!is_same) next.clear();
-      least = place;
-      next.push_back(one);
+    std::vector<bool> is_fed(graph_->models().size());
+    for (std::size_t i = 0; i < is_fed.size(); ++i) {
+      for (const std::size_t producer : graph_->producers_of(i))
+        is_fed[i] = is_fed[i] || is_fed[producer] || by_place.contains(producer + 1);
+    }
+    for (const auto& [place, dispatches] : by_place) {
+      if (place > 0 && is_fed[place - 1]) continue;
+      for (const state::DispatchRecord* one : dispatches) {
+        const bool is_same = one->subscriber == first.subscriber && one->slice == first.slice;
+        if (is_same || (!is_alone_ && !is_gone && one->slice == first.slice)) next.push_back(*one);
+      }
     }
     return next;
   }
@@ -203,44 +213,60 @@ class Driver {
   Result<void> dispatch(const std::vector<state::DispatchRecord>& wanted) {
     const std::string id = state::new_run_id();
     WEIR_TRY(const auto alive, state::RunLock::take(locks(), id));
-    const state::DispatchRecord& first = wanted.front();
+    std::set<std::string> subscribers;
+    for (const state::DispatchRecord& one : wanted) subscribers.insert(one.subscriber);
     WEIR_TRY(const std::vector<state::DispatchRecord> started,
-             store_->open_cascade(row_of(id, {first.subscriber}, first.carried_json), wanted));
+             store_->open_cascade(row_of(id, subscribers, wanted.front().carried_json), wanted));
     // Another command has taken them.
     if (started.empty()) return {};
     failpoint("cascade_started");
     std::optional<run::RunReport> report;
-    const Ended ended = place_of(first.subscriber) == 0
-                            ? Ended{Ended::How::Failed, "it is no model of the project any more, or has errors"}
-                            : build(id, started, report);
+    std::map<std::string, Ended> ended;
+    if (place_of(wanted.front().subscriber) == 0) {
+      ended[wanted.front().subscriber] = {Ended::How::Failed, "it is no model of the project any more, or has errors"};
+    } else {
+      ended = build(id, started, report);
+    }
     failpoint("cascade_ran");
-    if (ended.how == Ended::How::Open)
-      for (const state::DispatchRecord& one : started) left_.insert(key_of(one));
-    WEIR_CHECK(decide(id, {{first.subscriber, ended}}, report ? &*report : nullptr));
+    for (const state::DispatchRecord& one : started)
+      if (ended.at(one.subscriber).how == Ended::How::Open && !tries_alone(ended, report)) left_.insert(key_of(one));
+    is_alone_ = is_alone_ || tries_alone(ended, report);
+    WEIR_CHECK(decide(id, ended, report ? &*report : nullptr));
     if (report) outcome_.runs.push_back(std::move(*report));
     return {};
   }
 
-  Ended build(const std::string& id, const std::vector<state::DispatchRecord>& started,
-              std::optional<run::RunReport>& report) {
-    const state::DispatchRecord& first = started.front();
+  /// A run that one of several models kept from beginning says nothing of the others.
+  bool tries_alone(const std::map<std::string, Ended>& ended, const std::optional<run::RunReport>& report) const {
+    return !report && ended.size() > 1 && !stop_.load();
+  }
+
+  /// How each subscriber of `started` ended, all built by one run.
+  std::map<std::string, Ended> build(const std::string& id, const std::vector<state::DispatchRecord>& started,
+                                     std::optional<run::RunReport>& report) {
+    std::set<std::string> models;
+    for (const state::DispatchRecord& one : started) models.insert(one.subscriber);
     RunRequest request;
     request.options = request_.options;
     request.options.force = false;
     request.options.full_refresh = false;
-    request.models = std::set<std::string>{first.subscriber};
-    if (!first.slice.empty()) request.partition = first.slice;
+    request.models = models;
+    if (!started.front().slice.empty()) request.partition = started.front().slice;
     request.run = id;
     request.arguments = request_.arguments;
     auto done = run(workspace_, request, listener_, stop_);
-    if (!done) {
-      const Diagnostic& problem = done.error().front();
-      const bool is_busy = problem.code == Code::W6101;
-      return {stop_.load() || is_busy ? Ended::How::Open : Ended::How::Failed,
-              is_busy ? problem.message : "it failed: " + problem.message};
+    std::map<std::string, Ended> ended;
+    if (done) {
+      report = std::move(done->report);
+      for (const std::string& model : models) ended[model] = ended_of(*report, model);
+      return ended;
     }
-    report = std::move(done->report);
-    return ended_of(*report, first.subscriber);
+    const Diagnostic& problem = done.error().front();
+    const bool is_busy = problem.code == Code::W6101;
+    const bool is_open = stop_.load() || is_busy || models.size() > 1;
+    const std::string words = is_busy ? problem.message : "it failed: " + problem.message;
+    for (const std::string& model : models) ended[model] = {is_open ? Ended::How::Open : Ended::How::Failed, words};
+    return ended;
   }
 
   /// False if nothing that this command decided is to come.
@@ -285,6 +311,8 @@ class Driver {
   std::set<Key> ours_;
   /// What it could not start; the next command does.
   std::set<Key> left_;
+  /// A run of several did not begin: each has one of its own from now on.
+  bool is_alone_ = false;
   std::string told_;
   /// Waited until then.
   calendar::Instant reached_{};
