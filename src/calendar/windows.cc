@@ -134,6 +134,11 @@ Windows Windows::without(const Windows& others) const {
 
 bool Windows::is_everything() const { return parts_.size() == 1 && parts_.front() == Window{kEver, kForEver}; }
 
+bool Windows::is_bounded() const {
+  return std::none_of(parts_.begin(), parts_.end(),
+                      [](const Window& part) { return part.begin == kEver || part.end == kForEver; });
+}
+
 std::optional<Length> parse_length(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -178,6 +183,27 @@ Wall WindowCalendar::floor(Wall wall) const {
 
 Wall WindowCalendar::next(Wall begin) const {
   return interval_.is_months ? month_begin(month_of(begin) + interval_.count) : begin + seconds(interval_.count);
+}
+
+std::size_t WindowCalendar::count(const Windows& windows) const {
+  std::int64_t count = 0;
+  for (const Window& part : windows.parts()) {
+    const Wall begin = floor(part.begin);
+    if (interval_.is_months) {
+      for (Wall at = begin; at < part.end; at = next(at)) ++count;
+    } else {
+      count += ((part.end - begin).count() + interval_.count - 1) / interval_.count;
+    }
+  }
+  return static_cast<std::size_t>(count);
+}
+
+std::vector<Windows> WindowCalendar::each_of(const Windows& windows) const {
+  std::vector<Windows> each;
+  for (const Window& part : windows.parts())
+    for (Wall at = floor(part.begin); at < part.end; at = next(at))
+      each.emplace_back().add({std::max(at, part.begin), std::min(next(at), part.end)});
+  return each;
 }
 
 Wall WindowCalendar::wall_of(Instant instant) const { return zone_.to_local(date::floor<seconds>(instant)); }

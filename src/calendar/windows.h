@@ -43,6 +43,8 @@ class Windows {
   bool contains(const Windows& others) const { return others.without(*this).empty(); }
   bool empty() const { return parts_.empty(); }
   bool is_everything() const;
+  /// Neither begins at ever nor ends for ever.
+  bool is_bounded() const;
   const std::vector<Window>& parts() const& { return parts_; }
   /// Of a passing value its own, so that a loop may walk them.
   std::vector<Window> parts() && { return std::move(parts_); }
@@ -74,6 +76,10 @@ class WindowCalendar {
   Wall floor(Wall wall) const;
   /// The begin of the window behind the one that begins there.
   Wall next(Wall begin) const;
+  /// How many windows these are. Requires: no open bound.
+  std::size_t count(const Windows& windows) const;
+  /// Each of them by itself. Requires: no open bound.
+  std::vector<Windows> each_of(const Windows& windows) const;
   /// What clocks show.
   Wall wall_of(Instant instant) const;
   /// The first instant at which clocks show `wall` or later. Windows so translated tile real time.

@@ -77,8 +77,7 @@ std::string_view word_of(const plan::Step& step) {
 /// One line for what a backfill leaves alone, and with `--explain` how its slices are built.
 Result<void> print_choice(ops::Workspace& workspace, const ops::DryRun& dry, const Args& args, Streams& streams) {
   const auto& plan = dry.planned.plan;
-  const auto built = std::count_if(plan.steps.begin(), plan.steps.end(),
-                                   [](const plan::Step& step) { return step.action == plan::Action::Build; });
+  WEIR_TRY(const std::size_t built, ops::slices_of(dry));
   std::string line = fmt::format("{} to build", counted(built, "slice"));
   if (plan.kept > 0) line += fmt::format(", {} there already", plan.kept);
   if (plan.to_come > 0) line += fmt::format(", {} not begun", plan.to_come);
@@ -353,7 +352,9 @@ Exit backfill(const Args& args, bool all, Streams& streams) {
   if (!args.flag("json") && !args.flag("events") && !args.flag("quiet"))
     if (auto done = print_choice(*workspace, *dry, args, streams); !done)
       return refuse(done.error(), workspace->loaded(), streams);
-  if (!agreed(ops::concerns_of(*dry), args, streams)) return Exit::Misuse;
+  const auto concerns = ops::concerns_of(*dry);
+  if (!concerns) return refuse(concerns.error(), workspace->loaded(), streams);
+  if (!agreed(*concerns, args, streams)) return Exit::Misuse;
   return run_request(*workspace, *request, args, streams);
 }
 

@@ -6,9 +6,11 @@
 #include <functional>
 #include <set>
 
+#include "calendar/windows.h"
 #include "ops/data.h"
 #include "plan/many_partitions.h"
 #include "plan/partitions.h"
+#include "plan/windows.h"
 #include "project/project.h"
 #include "project/setup.h"
 #include "project/window_rows.h"
@@ -135,7 +137,7 @@ Result<std::vector<Route>> routes_of(Workspace& workspace, const DryRun& dry) {
     route.why = group.why_not_at_once;
     if (is_windowed(*group.first->model)) {
       route.way = Route::Way::Windows;
-      route.why.clear();
+      route.why = group.slices.size() == 1 ? "" : plan::reason_for_single_windows(*group.first->model);
     } else if (group.in_order) {
       route.way = Route::Way::OneByOne;
     } else {
@@ -150,17 +152,35 @@ Result<std::vector<Route>> routes_of(Workspace& workspace, const DryRun& dry) {
 }
 
 std::string text_of(const Route& route) {
-  if (route.way == Route::Way::Windows) return fmt::format("{}: its windows by one query", route.model);
+  if (route.way == Route::Way::Windows)
+    return route.slices == 1
+               ? fmt::format("{}: its windows by one query", route.model)
+               : fmt::format("{}: {} windows one after another: {}", route.model, route.slices, route.why);
   const char* by = route.way == Route::Way::OneQuery ? "by " : "";
   return fmt::format("{}: {} partition{} {}{}{}", route.model, route.slices, route.slices == 1 ? "" : "s", by,
                      name_of(route.way), route.why.empty() ? std::string() : ": " + route.why);
 }
 
-std::vector<std::string> concerns_of(const DryRun& dry) {
+Result<std::size_t> slices_of(const DryRun& dry) {
+  std::size_t count = 0;
+  for (const plan::Step& step : dry.planned.plan.steps) {
+    if (step.action != plan::Action::Build) continue;
+    const auto windows = is_windowed(*step.model) ? calendar::Windows::parse(step.slice) : std::nullopt;
+    if (!windows || !windows->is_bounded()) {
+      ++count;
+      continue;
+    }
+    const Model& model = *step.model;
+    WEIR_TRY(const auto calendar, calendar::WindowCalendar::make(model.interval, model.lookback, model.tz));
+    count += calendar.count(*windows);
+  }
+  return count;
+}
+
+Result<std::vector<std::string>> concerns_of(const DryRun& dry) {
   std::vector<std::string> concerns;
-  if (const std::size_t slices = count_of(dry, [](const plan::Step& step) { return !step.slice.empty(); });
-      slices > kMany)
-    concerns.push_back(fmt::format("{} slices are to be built", slices));
+  WEIR_TRY(const std::size_t slices, slices_of(dry));
+  if (slices > kMany) concerns.push_back(fmt::format("{} slices are to be built", slices));
   const std::size_t again = count_of(dry, [&](const plan::Step& step) {
     if (step.model->strategy != Strategy::Append || !step.model->target || step.slice.empty()) return false;
     const state::SliceRecord* record = dry.planned.world.slice(step.model->target->key(), step.slice);

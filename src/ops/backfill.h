@@ -44,7 +44,10 @@ Result<std::vector<Route>> routes_of(Workspace& workspace, const DryRun& dry);
 /// "sales: 90 partitions by one query", and why not.
 std::string text_of(const Route& route);
 
+/// How many slices are to be built: each window counts, and a whole table as one.
+Result<std::size_t> slices_of(const DryRun& dry);
+
 /// What somebody should agree to before it is run; empty: nothing.
-std::vector<std::string> concerns_of(const DryRun& dry);
+Result<std::vector<std::string>> concerns_of(const DryRun& dry);
 
 }  // namespace weir::ops

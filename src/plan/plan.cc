@@ -197,8 +197,12 @@ class Planner {
     }
     if (partition != options_.partitions.end()) step.slice = partition->second.value;
     step.basis = step.slice;
-    if (is_windowed(model)) WEIR_CHECK(choose_windows(step, world_, options_, range ? &*range : nullptr));
-    add_step(std::move(step));
+    if (!is_windowed(model)) {
+      add_step(std::move(step));
+      return {};
+    }
+    WEIR_TRY(std::vector<Step> steps, choose_windows(step, world_, options_, range ? &*range : nullptr));
+    for (Step& one : steps) add_step(std::move(one));
     return {};
   }
 

@@ -10,8 +10,13 @@ namespace weir::plan {
 struct Coverage {
   /// Windows that were published by this definition and that the table still holds.
   calendar::Windows written;
-  /// Those that need not be computed again: they were over, and their lookback too, when they were.
+  /// Those that need not be computed again: they were over, and their lookback too, when they were, and nothing failed
+  /// since.
   calendar::Windows settled;
+  /// Those that the table holds as an earlier definition wrote them.
+  calendar::Windows outdated;
+  /// Those whose last computation failed; what was written before stays.
+  calendar::Windows failed;
   /// The slices behind it, the one that was written last first.
   std::vector<const state::SliceRecord*> records;
 };
@@ -23,8 +28,14 @@ Result<Coverage> coverage_of(const Model& model, const std::string& fingerprint,
 /// first build, none.
 Result<calendar::Windows> gaps_of(const Model& model, const Coverage& coverage, calendar::Instant at);
 
-/// Fills slice, basis and due of the step, and its action and reason where nothing is due. `range`: the windows that
-/// are asked for; null: what is due. Errors: W0155, W0157 a range that is none.
-Result<void> choose_windows(Step& step, const World& world, const Options& options, const SliceRange* range);
+/// The steps that build the model's windows: `proto` with slice, basis and due; with an action and a reason where
+/// nothing is due. One step takes all windows, unless their bounds stand in the query or `options.one_by_one`: then
+/// each has its own. `range`: the windows that are asked for; null: what is due. Errors: W0155, W0157 a range that is
+/// none, W8024 one that has not begun.
+Result<std::vector<Step>> choose_windows(const Step& proto, const World& world, const Options& options,
+                                         const SliceRange* range);
+
+/// Why windows of one model are steps of their own, where they are.
+std::string reason_for_single_windows(const Model& model);
 
 }  // namespace weir::plan

@@ -1,5 +1,10 @@
 #include "run/ledger.h"
 
+#include <algorithm>
+#include <chrono>
+
+#include "calendar/partition.h"
+
 namespace weir::run {
 
 state::SliceRecord slice_of(const lake::CommitRecord& commit, const lake::CommittedStep& step, std::int64_t version,
@@ -35,6 +40,16 @@ lake::CommittedStep step_of(const state::SliceRecord& record) {
   step.tests_passed = record.tests_passed;
   for (const state::InputRecord& input : record.inputs) step.inputs.emplace(input.asset, input.version);
   return step;
+}
+
+std::string later_than(const std::map<std::pair<std::string, std::string>, state::SliceRecord>& slices,
+                       const std::string& asset, std::string time) {
+  std::string newest;
+  for (auto at = slices.lower_bound({asset, ""}); at != slices.end() && at->first.first == asset; ++at)
+    newest = std::max(newest, at->second.updated);
+  if (newest < time) return time;
+  const auto read = calendar::parse_instant(newest);
+  return read ? calendar::format_instant(*read + std::chrono::microseconds(1)) : time;
 }
 
 }  // namespace weir::run

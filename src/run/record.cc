@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "build/stage.h"
+#include "project/window_rows.h"
+#include "run/ledger.h"
 
 namespace weir::run {
 namespace {
@@ -66,6 +68,8 @@ state::SliceRecord slice_of(const Session& session, const StepWork& work) {
   slice.run = session.run;
   slice.model = step.model->path;
   slice.updated = state::now_text();
+  // Which of two overlapping windows is the newer one, their times say.
+  if (is_windowed(*step.model)) slice.updated = later_than(session.world.slices, slice.asset, std::move(slice.updated));
   slice.status = is_done(report.status) ? "materialized" : "failed";
   slice.error = report.error;
   if (!is_done(report.status)) return slice;

@@ -143,7 +143,7 @@ Result<void> fail_slices(const Project& project, state::Store& store, const stat
     slice.slice = lease.slice;
     slice.run = run.run;
     slice.status = "failed";
-    slice.updated = state::now_text();
+    slice.updated = later_than(ledger, slice.asset, state::now_text());
     slice.error = failure_of(project, lease.asset, slice.model);
     outcome.slices.push_back(std::move(slice));
   }

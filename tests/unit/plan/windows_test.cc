@@ -101,6 +101,16 @@ TEST_F(Windowed, WhatFailedIsMissing) {
   EXPECT_EQ(run("2026-07-07T00:00Z"), "2026-07-05/2026-07-07");
 }
 
+TEST_F(Windowed, WhatAnEarlierDefinitionWroteIsBuiltAgainWhereThatIsAskedFor) {
+  model("");
+  run("2026-07-05T00:00Z");
+  prints_["daily"] = "another";
+  options_.ranges["daily"] = {.from = "2026-07-02", .to = "2026-07-03"};
+  EXPECT_EQ(planned("2026-07-05T00:00Z").reason, "its windows are there as an earlier definition wrote them");
+  options_.ranges["daily"].outdated = true;
+  EXPECT_EQ(built("2026-07-05T00:00Z"), "2026-07-02/2026-07-04");
+}
+
 TEST_F(Windowed, AnotherDefinitionOrALostTableCoversNothing) {
   model("");
   run("2026-07-05T00:00Z");
