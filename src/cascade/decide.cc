@@ -172,16 +172,14 @@ class Decider {
   }
 
   void start(const Subscriber& subscriber, const Arrival& arrival, const Feed& feed) {
-    if (!arrival.is_new) {
-      draft("", "skipped", fmt::format("{} wrote nothing new", arrival.label())).inputs.push_back(arrival.from);
-      return;
-    }
     const SliceChoice choice = slice_for(subscriber.partitioning, arrival.carried);
     if (!choice.skipped.empty()) {
       draft("", "skipped", choice.skipped).inputs.push_back(arrival.from);
       return;
     }
-    Draft& one = draft(choice.slice, "dispatched", arrival.label() + " was written");
+    // Unchanged is a success in every respect: whoever has read these rows already finds itself fresh.
+    Draft& one = draft(choice.slice, "dispatched",
+                       arrival.label() + (arrival.is_new ? " was written" : " was computed again, unchanged"));
     one.inputs.push_back(arrival.from);
     one.debounce = std::max(one.debounce, feed.debounce);
     add_chain(one, arrival);

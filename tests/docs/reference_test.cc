@@ -45,6 +45,7 @@ const std::map<std::string, Surface>& surfaces() {
       {"routes_of", {"backfill", ""}},
       {"text_of", {"backfill", ""}},
       {"concerns_of", {"backfill", ""}},
+      {"slices_of", {"backfill", ""}},
       {"status", {"status", ""}},
       {"window_status", {"status", ""}},
       {"slice_inputs", {"status", ""}},

@@ -86,14 +86,13 @@ TEST(Decide, OneDispatchOfARunAndSubscriberHoweverManyOfItsInputsWereWritten) {
   EXPECT_EQ(names_from(world.event("c[]").inputs_json), (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(Decide, WhatIsSelectedAndWhatNothingNewReachesIsNotStarted) {
+TEST(Decide, WhatIsSelectedIsNotStartedAndAnUnchangedInputStartsAsAWrittenOneDoes) {
   World world;
   world.edges.subscribers = {subscriber("b", {feed("a")}), subscriber("c", {feed("a")}), subscriber("d", {feed("x")})};
   world.run({"=a"}, {"a", "b"});
   ASSERT_EQ(world.events.size(), 1U);
-  EXPECT_EQ(world.event("c[]").outcome, "skipped");
-  EXPECT_EQ(world.event("c[]").reason, "a wrote nothing new");
-  EXPECT_EQ(world.event("c[]").state, "");
+  EXPECT_EQ(world.event("c[]").outcome, "dispatched");
+  EXPECT_EQ(world.event("c[]").reason, "a was computed again, unchanged");
 }
 
 TEST(Decide, ThePartitionOfTheProducerGoesOn) {
