@@ -187,12 +187,19 @@ std::vector<SliceGroup> slice_groups(const Plan& plan) {
   return groups;
 }
 
+bool reads_itself(const Model& model) {
+  std::vector<Asset> outputs = outputs_of(model);
+  outputs.push_back(model.relation);
+  return std::any_of(model.references.begin(), model.references.end(), [&](const Reference& reference) {
+    return std::find(outputs.begin(), outputs.end(), reference.asset) != outputs.end();
+  });
+}
+
 std::string reason_for_order(const Model& model) {
   if (model.plane == Plane::Manual) return "a manual script writes by itself";
   if (model.plane != Plane::Managed) return "it delivers";
+  if (reads_itself(model)) return "it reads its own table";
   const std::string key = model.target->key();
-  for (const Reference& reference : model.references)
-    if (reference.asset.key() == key) return "it reads its own table";
   for (const Test& test : model.tests) {
     if (test.scope == TestScope::Table) return fmt::format("the test {} looks at the whole table", test.name);
     if (query_of_test(model, test) != nullptr) return fmt::format("the test {} is a query", test.name);

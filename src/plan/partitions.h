@@ -57,6 +57,9 @@ struct SliceGroup {
 /// In the plan's order.
 std::vector<SliceGroup> slice_groups(const Plan& plan);
 
+/// True if a statement of the model reads what the model writes.
+bool reads_itself(const Model& model);
+
 /// Why the slices of a model must be built one after another, in their order; empty where they may be built side by
 /// side.
 std::string reason_for_order(const Model& model);

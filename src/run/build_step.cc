@@ -8,6 +8,7 @@
 #include "audit/audit.h"
 #include "base/failpoint.h"
 #include "io/clock.h"
+#include "plan/partitions.h"
 #include "project/validity.h"
 #include "project/window_rows.h"
 #include "run/rendered.h"
@@ -326,7 +327,21 @@ void build_step(Session& session, StepWork& work, duck::Connection& clean) {
 }
 
 Result<void> prepare_again(Session& session, StepWork& work, duck::Connection& clean) {
+  if (plan::reads_itself(*work.step->model)) {
+    // Nobody has read the image yet, see Scheduler::inputs_of_step().
+    const std::unique_lock images(session.images.mutex());
+    session.images.remove_step(work.step->id);
+  }
   WEIR_CHECK(observe_target(session, work, clean));
+  if (plan::reads_itself(*work.step->model)) {
+    publish::discard(clean, *work.effect);
+    build::discard(clean, *work.stage, false);
+    work.effect.reset();
+    work.stage.reset();
+    work.report.notes.clear();
+    work.file_inputs.clear();
+    WEIR_CHECK(stage_rows(session, work, clean, build::Holder::Lake));
+  }
   WEIR_CHECK(prepare_effect(session, work, clean));
   if (audits_after(session, *work.step->model)) return {};
   WEIR_CHECK(audit_effect(session, work, clean));

@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "io/clock.h"
+#include "plan/partitions.h"
 #include "run/held_up.h"
 #include "run/record.h"
 
@@ -174,7 +175,10 @@ Scheduler::Inputs Scheduler::inputs_of_step(const Slot& slot, std::string& blame
       return Inputs::Broken;
     }
     const bool staged = producer.phase == Phase::Staged || producer.phase == Phase::Publishing;
-    const bool shows_image = !audits_after(session_, *producer.work.step->model) && !producer.work.step->has_siblings;
+    // What reads its own table may have to be computed again until it is published.
+    const Model& model = *producer.work.step->model;
+    const bool shows_image =
+        !audits_after(session_, model) && !producer.work.step->has_siblings && !plan::reads_itself(model);
     const bool readable = ended || (staged && !is_alone && shows_image);
     if (!readable) inputs = Inputs::NotYet;
   }

@@ -53,7 +53,8 @@ struct StepWork {
 /// before`). On failure the report says why; the step is then not to be published.
 void build_step(Session& session, StepWork& work, duck::Connection& clean);
 
-/// Prepares the effect again because the target moved, and audits again. The query is not run again.
+/// Prepares the effect again because the target moved, and audits again. The query is run again only if it reads the
+/// target: what it saw is no longer what is there.
 Result<void> prepare_again(Session& session, StepWork& work, duck::Connection& clean);
 
 /// `audit: after`: tests on the published table. The report fails if one blocks.

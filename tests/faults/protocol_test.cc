@@ -139,6 +139,21 @@ TEST_P(Protocol, AForeignCommitIsSeenAndTheQueryNotRunAgain) {
   }
 }
 
+TEST_P(Protocol, AQueryThatReadsItsOwnTableIsRunAgainAfterAForeignCommit) {
+  shop_->write("models/counter.sql",
+               "-- materialize ducklake://main/counter append\nSELECT coalesce(max(n), 0) + 1 AS n FROM counter");
+  shop_->write("models/seen.sql", "-- materialize ducklake://main/seen\nSELECT max(n) AS n FROM counter");
+  shop_->foreign("CREATE TABLE lake.counter (n INTEGER); INSERT INTO lake.counter VALUES (1)");
+  const auto process = shop_->start("run counter seen", {{"WEIR_FAILPOINT", "before_lock=stop"}});
+  until_stopped(*process);
+  shop_->foreign("INSERT INTO lake.counter VALUES (100)");
+  process->signal(SIGCONT);
+  ASSERT_EQ(process->wait(30s), 0) << process->err();
+  EXPECT_EQ(shop_->rows("SELECT n FROM lake.counter ORDER BY n"), "1 100 101");
+  EXPECT_EQ(shop_->rows("SELECT n FROM lake.seen"), "101");
+  EXPECT_EQ(shop_->disagreements(), "");
+}
+
 // W6030: each time that the run holds the lock, somebody who takes none has been faster.
 TEST_P(Protocol, AForeignWriterThatNeverRestsIsGivenUpOn) {
   ASSERT_EQ(shop_->weir("run merge").code, 0);
