@@ -4,25 +4,12 @@
 
 #include <algorithm>
 
-#include "env/placement.h"
 #include "ops/changes.h"
 #include "ops/saved_plan.h"
 #include "ops/selection.h"
 
 namespace weir::ops {
 namespace {
-
-Result<bool> has_removed(Workspace& workspace, const std::string& environment) {
-  WEIR_TRY(const Graph* graph, workspace.graph());
-  WEIR_TRY(state::Store * store, workspace.store());
-  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
-  if (!shown.shown) return false;
-  return std::any_of(shown.shown->models.begin(), shown.shown->models.end(), [&](const state::ShownModel& one) {
-    return std::none_of(graph->models().begin(), graph->models().end(), [&](const Model& model) {
-      return model.path == one.model && (env::is_owned(model) || model.plane == Plane::Ephemeral);
-    });
-  });
-}
 
 Result<void> take_saved(Workspace& workspace, ApplyRequest& request) {
   WEIR_TRY(const SavedPlan saved, read_plan(*request.plan_file));
@@ -51,7 +38,8 @@ Result<ApplyOutcome> apply(Workspace& workspace, const ApplyRequest& given, run:
   WEIR_TRY(const EnvironmentChanges changes, changes_in(workspace, request.options.environment));
   WEIR_TRY(Work work, work_of(workspace, changes, selected));
   const bool is_whole = request.select.empty() && request.exclude.empty();
-  WEIR_TRY(const bool removed, has_removed(workspace, request.options.environment));
+  const bool removed = std::any_of(changes.changes.begin(), changes.changes.end(),
+                                   [](const plan::ModelChange& one) { return one.kind == plan::ChangeKind::Removed; });
   outcome.has_changes = !work.models.empty() || (is_whole && removed);
   if (!outcome.has_changes) return outcome;
   RunRequest run_request{.options = request.options};

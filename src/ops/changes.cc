@@ -168,10 +168,14 @@ Result<EnvironmentChanges> changes_in(Workspace& workspace, const std::string& e
     return is_delivery(record) && deferred.contains(record.model);
   });
   WEIR_TRY(EnvironmentChanges found, changes_between(workspace, std::move(definitions), environment, forward_only));
-  // What the environment has from another one is not its own to take away.
-  std::erase_if(found.changes, [&](const plan::ModelChange& change) {
-    return change.kind == plan::ChangeKind::Removed && deferred.contains(change.path);
-  });
+  for (plan::ModelChange& change : found.changes) {
+    const auto owner = deferred.find(change.path);
+    if (change.kind != plan::ChangeKind::Removed || owner == deferred.end()) continue;
+    // It has no view of that to lose.
+    change.category = plan::ChangeCategory::None;
+    change.is_everything = false;
+    change.reason = fmt::format("{} has it, and the project does not", owner->second);
+  }
   return found;
 }
 

@@ -16,8 +16,9 @@ struct Definitions {
   std::vector<state::DeployedModel> records;
   /// Path -> environment that the definition is taken from, where that is another one.
   std::map<std::string, std::string> deferred;
-  /// Path -> text of what is shown, where another definition was deployed last; empty if it is not known any more.
-  std::map<std::string, std::string> shown_texts;
+  /// Path -> what is shown was made of, where another definition was deployed last; without a text if it is not known
+  /// any more.
+  std::map<std::string, state::DefinitionRecord> shown;
   /// Number of what the environment shows; 0 before its first promotion.
   std::int64_t generation = 0;
 
@@ -29,6 +30,7 @@ struct Definitions {
 Result<Definitions> definitions_in(Workspace& workspace, const std::string& environment);
 
 /// The texts of these definitions and of the macro libraries beside them, by file. Without those that are not known.
+/// Libraries are as the definitions that are shown were made with them.
 /// Errors: W70xx.
 Result<OpenTexts> texts_of(Workspace& workspace, const std::string& environment, const Definitions& definitions);
 

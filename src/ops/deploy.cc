@@ -8,6 +8,7 @@
 #include "env/environment.h"
 #include "metric/table_path.h"
 #include "ops/check.h"
+#include "ops/definitions.h"
 #include "plan/fingerprint.h"
 
 namespace weir::ops {
@@ -108,6 +109,24 @@ state::Deployment begun(const std::string& environment, const std::string& comma
   return deployment;
 }
 
+/// What is there of the project, and what the environment has from those above it though the project has it no more.
+Result<void> note_presence(Workspace& workspace, state::Deployment& deployment) {
+  // A file with errors is still there: what was deployed of it stays.
+  WEIR_TRY(const Graph* whole, workspace.whole_graph());
+  std::set<std::string> paths, assets;
+  for (const Model& model : whole->models()) {
+    deployment.present.push_back(model.path);
+    paths.insert(model.path);
+    if (model.target) assets.insert(model.target->key());
+  }
+  if (deployment.environment == env::kProd) return {};
+  WEIR_TRY(const Definitions definitions, definitions_in(workspace, deployment.environment));
+  for (const state::DeployedModel& record : definitions.records)
+    if (definitions.deferred.contains(record.model) && !paths.contains(record.model) && !assets.contains(record.asset))
+      deployment.absent.push_back(record.model);
+  return {};
+}
+
 }  // namespace
 
 Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
@@ -131,8 +150,8 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request) {
     record.source = model.source->text;
     deployed.metrics += std::ssize(record.metrics);
     deployment.models.push_back(std::move(record));
-    deployment.present.push_back(model.path);
   }
+  WEIR_CHECK(note_presence(workspace, deployment));
   deployed.models = std::ssize(deployment.models);
   WEIR_TRY(const Project* project, workspace.project());
   for (const MacroLibrary& library : project->libraries) deployment.libraries.push_back(record_of(library));
@@ -145,16 +164,17 @@ Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std
                            const std::string& environment, const std::string& run, const std::string& command) {
   WEIR_TRY(const Graph* graph, workspace.sound_graph());
   WEIR_TRY(const Graph* whole, workspace.whole_graph());
+  WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(state::Store * store, workspace.store());
   // The definition alone: what rows an environment has of its own is none of the project's.
   const auto plain = environment == env::kProd ? std::map<std::string, std::string>() : plan::fingerprints(*graph);
   std::vector<state::DeployedModel> records;
   std::vector<std::pair<std::string, std::string>> digests;
-  std::set<std::string> called;
+  std::set<std::string> used;
   for (const auto& [path, fingerprint] : definitions) {
     const Model& model = graph->models()[graph->index_of(path)];
     records.push_back(record_of(model, plain.empty() ? fingerprint : plain.at(path)));
-    for (const MacroDefinition& macro : model.macros) called.insert(macro.library);
+    for (const MacroLibrary* library : libraries_of(*project, model)) used.insert(library->path);
     digests.emplace_back(records.back().model, records.back().digest);
   }
   if (records.empty()) return {};
@@ -176,11 +196,26 @@ Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std
   }
   // A file with errors is still there: what was deployed of it stays.
   for (const Model& model : whole->models()) deployment.present.push_back(model.path);
-  WEIR_TRY(const Project* project, workspace.project());
   for (const MacroLibrary& library : project->libraries)
-    if (called.contains(library.path)) deployment.libraries.push_back(record_of(library));
+    if (used.contains(library.path)) deployment.libraries.push_back(record_of(library));
   WEIR_TRY(const auto changes, store->deploy(deployment));
   (void)changes;
+  return {};
+}
+
+Result<void> take_out_removed(Workspace& workspace, const std::string& environment, const std::string& run,
+                              const std::string& command) {
+  WEIR_TRY(state::Store * store, workspace.store());
+  WEIR_TRY(const Project* project, workspace.project());
+  state::Deployment deployment = begun(environment, command);
+  deployment.run = run;
+  deployment.is_whole = true;
+  WEIR_CHECK(note_presence(workspace, deployment));
+  for (const MacroLibrary& library : project->libraries) deployment.libraries.push_back(record_of(library));
+  // Mostly there is nothing, and nobody is kept waiting.
+  WEIR_TRY(auto changes, store->compare(deployment));
+  if (changes.empty()) return {};
+  WEIR_TRY(changes, store->deploy(deployment));
   return {};
 }
 

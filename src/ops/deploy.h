@@ -37,4 +37,9 @@ Result<Deployed> deploy(Workspace& workspace, const DeployRequest& request);
 Result<void> deploy_models(Workspace& workspace, const std::map<std::string, std::string>& definitions,
                            const std::string& environment, const std::string& run, const std::string& command);
 
+/// Takes models out of an environment that the project no longer has; those that it has from an environment that it
+/// comes from are noted as taken out. Requires: everything that the project has was just run there.
+Result<void> take_out_removed(Workspace& workspace, const std::string& environment, const std::string& run,
+                              const std::string& command);
+
 }  // namespace weir::ops

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/failpoint.h"
+#include "io/installation.h"
 #include "lake/catalog_probe.h"
 #include "lake/drop.h"
 #include "run/deferral.h"
@@ -293,7 +294,9 @@ Result<Dropped> drop_environment(Workspace& workspace, const DropRequest& reques
   std::vector<std::string> names;
   for (const ForkedLake& one : dropped.lakes) {
     WEIR_TRY(const LakeConfig fork, env::fork_of(*config, *config->lake(one.lake), settings.name));
-    WEIR_TRY(auto notes, lake::drop_fork(fork, stop));
+    WEIR_TRY(auto notes,
+             lake::drop_fork(fork, *config,
+                             {.extensions = io::extension_folder(), .leaves_objects = request.force, .stop = stop}));
     dropped.notes.insert(dropped.notes.end(), notes.begin(), notes.end());
     names.push_back(fork.name);
   }

@@ -196,6 +196,8 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
   resolved.run = request.run;
   if (request.begin) WEIR_CHECK(request.begin(resolved.selected));
   WEIR_TRY(outcome.report, run::run(*project, *graph, *lakes, *store, resolved, listener, stop));
+  if (resolved.is_whole && outcome.report.status == "done")
+    WEIR_CHECK(take_out_removed(workspace, request.options.environment, outcome.report.run, request.options.command));
   return outcome;
 }
 

@@ -59,4 +59,18 @@ Result<const Model*> find_model(const Project& project, std::string_view name) {
                          .hint = near ? "did you mean `" + *near + "`?" : "`weir ls` lists them"});
 }
 
+std::vector<const MacroLibrary*> libraries_of(const Project& project, const Model& model) {
+  std::vector<const MacroLibrary*> libraries;
+  const auto add = [&](const std::string& path) {
+    for (const MacroLibrary& library : project.libraries)
+      if (library.path == path && std::find(libraries.begin(), libraries.end(), &library) == libraries.end())
+        libraries.push_back(&library);
+  };
+  for (const MacroDefinition& macro : model.macros) add(macro.library);
+  for (const Use& use : model.uses) add(use.path);
+  for (std::size_t i = 0; i < libraries.size(); ++i)
+    for (const Use& use : libraries[i]->uses) add(use.path);
+  return libraries;
+}
+
 }  // namespace weir

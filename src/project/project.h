@@ -66,4 +66,7 @@ Diagnostics errors_of(const Project& project, const Model& broken);
 /// Errors: W2010 unknown (with the nearest names), W2011 ambiguous (lists the candidates), those of a broken one.
 Result<const Model*> find_model(const Project& project, std::string_view name);
 
+/// The macro libraries that a model calls or uses, and those that these use.
+std::vector<const MacroLibrary*> libraries_of(const Project& project, const Model& model);
+
 }  // namespace weir

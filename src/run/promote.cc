@@ -22,10 +22,12 @@ struct Moves {
   std::vector<const state::ShownModel*> shown;  // views to make or to point elsewhere
   std::set<std::string> own;                    // keys of the views that are there already
   std::vector<Asset> gone;
+  std::set<std::string> left;  // schemas of the environment's own that show nothing any more
 };
 
-Moves moves_of(const std::optional<state::PromotionRecord>& before, const std::vector<state::ShownModel>& after) {
+Moves moves_of(const env::Environment& environment, const std::vector<state::ShownModel>& after) {
   Moves moves;
+  const auto& before = environment.shown;
   const Models then = before ? by_path(before->models) : Models();
   std::set<std::string> views;
   for (const state::ShownModel& one : after) {
@@ -41,6 +43,10 @@ Moves moves_of(const std::optional<state::PromotionRecord>& before, const std::v
     moves.own.insert(view.key());
     if (!views.contains(view.key())) moves.gone.push_back(view);
   }
+  if (environment.name == env::kProd) return moves;
+  for (const Asset& view : moves.gone) moves.left.insert(view.schema);
+  for (const state::ShownModel& one : after)
+    if (!one.data.empty()) moves.left.erase(parse_asset(one.view)->schema);
   return moves;
 }
 
@@ -79,6 +85,17 @@ std::vector<duck::Sql> statements_of(const lake::Lake& lake, const Moves& moves)
   return statements;
 }
 
+/// True where nothing lies in a schema, in the writer's own transaction.
+duck::Outcome<bool> is_empty(const lake::Lake& lake, duck::Connection& writer, const std::string& schema) {
+  std::vector<duck::Sql> kinds;
+  for (const char* kind : {"duckdb_tables", "duckdb_views", "duckdb_functions"})
+    kinds.emplace_back("SELECT 1 FROM {}() WHERE database_name = {} AND schema_name = {}", duck::Identifier(kind),
+                       duck::Literal(lake.writer()), duck::Literal(schema));
+  auto rows = writer.query(duck::Sql("{} LIMIT 1", duck::Sql::join(kinds, " UNION ALL ")));
+  if (!rows) return tl::unexpected(std::move(rows).error());
+  return rows->size() == 0;
+}
+
 Diagnostic not_moved(const std::string& environment, const duck::Failure& failure) {
   return lake::explain(Code::W5407, "moving the environment " + environment, failure);
 }
@@ -105,6 +122,10 @@ class Promotion {
         return fail(not_moved(request_.environment.name, done.error()));
       }
     }
+    if (auto done = drop_schemas(lake, writer); !done) {
+      transaction->rollback();
+      return fail(not_moved(request_.environment.name, done.error()));
+    }
     const lake::CommitRecord record = this->record(token);
     failpoint("before_promotion");
     WEIR_TRY(const std::optional<std::int64_t> version,
@@ -125,6 +146,19 @@ class Promotion {
   }
 
  private:
+  /// What weir made for views goes with the last of them, unless somebody put something there.
+  duck::Outcome<void> drop_schemas(const lake::Lake& lake, duck::Connection& writer) {
+    for (const std::string& schema : moves_.left) {
+      const auto empty = is_empty(lake, writer, schema);
+      if (!empty) return tl::unexpected(empty.error());
+      if (!*empty) continue;
+      if (auto done = writer.execute(duck::Sql("DROP SCHEMA IF EXISTS {}", duck::TableName{{}, lake.writer(), schema}));
+          !done)
+        return tl::unexpected(std::move(done).error());
+    }
+    return {};
+  }
+
   lake::CommitRecord record(const std::string& token) const {
     lake::CommitRecord record{
         .weir = WEIR_VERSION, .token = token, .run = request_.run, .environment = request_.environment.name};
@@ -178,7 +212,7 @@ Result<std::optional<state::PromotionRecord>> promote(const Project& project, la
   const auto& before = request.environment.shown;
   if (request.models.empty() && !before) return std::optional<state::PromotionRecord>();
   if (before && before->models == request.models) return before;
-  Moves moves = moves_of(before, request.models);
+  Moves moves = moves_of(request.environment, request.models);
   const bool moves_views = !moves.shown.empty() || !moves.gone.empty();
   Promotion promotion(lakes, request, std::move(moves));
   const std::string token = state::new_run_id();

@@ -138,7 +138,6 @@ state::OwnedRecord owned_of(const Session& session, const StepWork& work) {
           .plane = std::string(name_of(model.plane)),
           .run = session.run,
           .created = state::now_text(),
-          .source = model.source->text,
           // Until the environment is moved nothing shows it.
           .unreferenced = state::now_text()};
 }

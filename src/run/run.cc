@@ -13,6 +13,7 @@
 #include "project/manual_reach.h"
 #include "run/arguments.h"
 #include "run/deferral.h"
+#include "run/definitions.h"
 #include "run/held_up.h"
 #include "run/observe.h"
 #include "run/open_run.h"
@@ -248,6 +249,8 @@ Result<std::optional<state::PromotionRecord>> move_environment(Session& session,
                                    .models = shown_after(session, environment, report.steps, is_whole, notes),
                                    .run = report.run,
                                    .command = session.options.command};
+    // Before the views move: recovery brings up the generation from the lake alone.
+    WEIR_CHECK(remember(session, environment, promotion.models));
     auto shown = promote(session.project, session.lakes, session.store, promotion, session.stop);
     if (shown || shown.error().front().code != Code::W5412 || attempt == kAttempts) {
       std::move(notes.begin(), notes.end(), std::back_inserter(report.notes));

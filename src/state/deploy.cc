@@ -107,6 +107,14 @@ DeploymentChanges SqlStore::differences(const Deployment& deployment) {
     else if (deployment.is_whole)
       changes.removed.push_back(path);
   }
+  std::set<std::string> taken_out;
+  for (Row& row :
+       session_->ask("SELECT model FROM taken_out WHERE environment = :environment", {deployment.environment}, 1))
+    taken_out.insert(text(row[0]));
+  for (const std::string& path : deployment.absent)
+    if (!taken_out.contains(path) && !known.contains(path)) changes.removed.push_back(path);
+  for (const std::string& path : taken_out)
+    if (deployed.contains(path) || present.contains(path)) changes.returned.push_back(path);
   std::map<std::string, std::string> libraries;
   for (Row& row : session_->ask("SELECT library, digest FROM library WHERE environment = :environment",
                                 {deployment.environment}, 2))
@@ -140,6 +148,11 @@ Result<DeploymentChanges> SqlStore::deploy(const Deployment& deployment) {
     if (changes.empty()) return {};
     write_deployed(deployment, changes);
     write_libraries(deployment, changes.libraries);
+    std::vector<Row> returned, absent;
+    for (const std::string& path : changes.returned) returned.push_back({deployment.environment, path});
+    for (const std::string& path : deployment.absent) absent.push_back({deployment.environment, path});
+    session_->insert("DELETE FROM taken_out WHERE (environment, model) IN (", returned, ")");
+    session_->insert("INSERT INTO taken_out (environment, model)", absent, "ON CONFLICT DO NOTHING");
     std::vector<std::pair<std::string, std::string>> all;
     for (Row& row :
          session_->ask("SELECT model, digest FROM model WHERE environment = :environment", {deployment.environment}, 2))
@@ -257,6 +270,13 @@ Result<std::vector<std::pair<std::string, std::string>>> SqlStore::deployed_dige
       all.emplace_back(text(row[0]), text(row[1]));
     return {};
   }));
+  return all;
+}
+
+Result<std::vector<std::string>> SqlStore::taken_out(const std::string& environment) {
+  WEIR_TRY(auto found, rows("SELECT model FROM taken_out WHERE environment = :environment", {environment}, 1));
+  std::vector<std::string> all;
+  for (Row& row : found) all.push_back(text(row[0]));
   return all;
 }
 

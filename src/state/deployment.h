@@ -85,6 +85,9 @@ struct Deployment {
   std::vector<DeployedLibrary> libraries;
   /// Paths of all models of the project, deployed now or not: what is missing here is gone.
   std::vector<std::string> present;
+  /// Of a whole deployment: paths of models that the environment has from those that it comes from, and that the
+  /// project no longer has.
+  std::vector<std::string> absent;
 };
 
 /// What a deployment changes (or would).
@@ -94,10 +97,12 @@ struct DeploymentChanges {
   /// Old path and new path: the old one is gone, and the new one has its asset or its text.
   std::vector<std::pair<std::string, std::string>> renamed;
   std::vector<std::string> removed;
+  std::vector<std::string> returned;   // had been taken out, and are there again
   std::vector<std::string> libraries;  // added, changed or removed
   std::int64_t unchanged = 0;
   bool empty() const {
-    return added.empty() && changed.empty() && renamed.empty() && removed.empty() && libraries.empty();
+    return added.empty() && changed.empty() && renamed.empty() && removed.empty() && returned.empty() &&
+           libraries.empty();
   }
 };
 

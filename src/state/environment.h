@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,20 @@ struct ShownModel {
   std::string view;         // URI of the environment's view
   std::string definition;   // fingerprint of the definition alone; in prod the same
   friend bool operator==(const ShownModel&, const ShownModel&) = default;
+};
+
+/// What the definition of a model was made of when an environment came to show it, so that it can be compared, rolled
+/// back to and promoted whatever the files say by then.
+struct DefinitionRecord {
+  std::string model;        // path
+  std::string fingerprint;  // of the definition, as ShownModel::definition
+  std::string local;        // of the definition without its inputs
+  std::string file;
+  std::string plane;
+  std::string strategy;
+  std::string asset;                             // key(); empty if it produces none
+  std::string source;                            // the file's text
+  std::map<std::string, std::string> libraries;  // macro libraries that it calls, text by file
 };
 
 /// One generation of an environment: all that it shows, by path of the model.
@@ -50,8 +65,6 @@ struct OwnedRecord {
   std::string plane;  // virtual | view
   std::string run;
   std::string created;
-  /// The model's file when it was built.
-  std::string source;
   /// Since when no environment shows it; empty while one does.
   std::string unreferenced;
 };

@@ -41,7 +41,7 @@ Result<void> SqlStore::drop_environment(const std::string& environment, const st
                   {environment});
     session_->run("DELETE FROM asset_schema WHERE environment = :environment", {environment});
     for (const char* table : {"deployment", "model", "asset", "edge", "data_metric", "macro", "library", "cascade_run",
-                              "dispatch_event", "join_pending_input", "verified"})
+                              "dispatch_event", "join_pending_input", "verified", "taken_out"})
       session_->run(fmt::format("DELETE FROM {} WHERE environment = :environment", table), {environment});
     for (const std::string& lake : lakes) session_->run("DELETE FROM reconciliation WHERE lake = :lake", {lake});
     note_references(now_text());

@@ -120,7 +120,20 @@ const std::vector<Migration> migrations_in_order = {
                   R"(CREATE TABLE verified (
   run TEXT PRIMARY KEY, environment TEXT NOT NULL, digest TEXT NOT NULL, started TEXT NOT NULL, finished TEXT NOT NULL))",
                   "CREATE INDEX verified_newest ON verified (environment, digest, started)",
-              }}};
+              }},
+    // definition is what a generation needs to be compared and promoted: the texts of its models and macro libraries.
+    // It takes the place of the text of a table, which is not that of a table that was kept under a new definition.
+    Migration{
+        6,
+        {
+            R"(CREATE TABLE definition (
+  model PATH NOT NULL, fingerprint TEXT NOT NULL, local TEXT NOT NULL, file TEXT NOT NULL, plane TEXT NOT NULL,
+  strategy TEXT NOT NULL, asset TEXT NOT NULL, source TEXT NOT NULL, libraries_json TEXT NOT NULL,
+  PRIMARY KEY (model, fingerprint)))",
+            "CREATE TABLE library_text (digest TEXT PRIMARY KEY, source TEXT NOT NULL)",
+            "ALTER TABLE snapshot DROP COLUMN source",
+            "CREATE TABLE taken_out (environment TEXT NOT NULL, model PATH NOT NULL, PRIMARY KEY (environment, model))",
+        }}};
 
 /// The statement in the dialect of the database.
 std::string in_dialect(std::string statement, bool postgres) {

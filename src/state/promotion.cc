@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "io/hash.h"
 #include "state/sql_store.h"
 #include "state/store.h"
 
@@ -122,6 +123,67 @@ void SqlStore::note_references(const std::string& time) {
   }
 }
 
+Result<void> SqlStore::remember(const std::vector<DefinitionRecord>& definitions) {
+  if (definitions.empty()) return {};
+  const std::lock_guard guard(mutex_);
+  return session_->write("remember", [&]() -> Result<void> {
+    std::vector<Row> rows;
+    std::map<std::string, Row> texts;
+    for (const DefinitionRecord& one : definitions) {
+      auto libraries = nlohmann::json::object();
+      for (const auto& [file, source] : one.libraries) {
+        const std::string digest = io::xxh3_hex(source);
+        libraries[file] = digest;
+        texts.emplace(digest, Row{digest, source});
+      }
+      rows.push_back({one.model, one.fingerprint, one.local, one.file, one.plane, one.strategy, one.asset, one.source,
+                      libraries.dump()});
+    }
+    std::vector<Row> library_rows;
+    for (auto& [digest, row] : texts) library_rows.push_back(std::move(row));
+    session_->insert("INSERT INTO library_text (digest, source)", library_rows, "ON CONFLICT (digest) DO NOTHING");
+    session_->insert(
+        "INSERT INTO definition (model, fingerprint, local, file, plane, strategy, asset, source, libraries_json)",
+        rows, "ON CONFLICT (model, fingerprint) DO NOTHING");
+    return {};
+  });
+}
+
+Result<std::vector<DefinitionRecord>> SqlStore::definitions(
+    const std::vector<std::pair<std::string, std::string>>& wanted) {
+  std::vector<DefinitionRecord> found;
+  if (wanted.empty()) return found;
+  const std::lock_guard guard(mutex_);
+  WEIR_CHECK(session_->read([&]() -> Result<void> {
+    found.clear();
+    std::vector<Row> keys;
+    for (const auto& [model, fingerprint] : wanted) keys.push_back({model, fingerprint});
+    std::map<std::string, std::string> texts;
+    for (Row& row : session_->ask_keys(
+             "SELECT model, fingerprint, local, file, plane, strategy, asset, source, libraries_json FROM definition "
+             "WHERE (model, fingerprint) IN",
+             keys, "", 9)) {
+      DefinitionRecord one;
+      std::size_t at = 0;
+      for (std::string* field :
+           {&one.model, &one.fingerprint, &one.local, &one.file, &one.plane, &one.strategy, &one.asset, &one.source})
+        *field = text(row[at++]);
+      const auto libraries = nlohmann::json::parse(text(row[at]), nullptr, /*allow_exceptions=*/false);
+      for (const auto& [file, digest] : libraries.items()) {
+        const auto known = texts.try_emplace(digest.get<std::string>());
+        if (known.second)
+          for (Row& library :
+               session_->ask("SELECT source FROM library_text WHERE digest = :digest", {digest.get<std::string>()}, 1))
+            known.first->second = text(library[0]);
+        one.libraries[file] = known.first->second;
+      }
+      found.push_back(std::move(one));
+    }
+    return {};
+  }));
+  return found;
+}
+
 Result<void> SqlStore::forget_environment(const std::string& environment) {
   const std::lock_guard guard(mutex_);
   return session_->write("forget_environment", [&]() -> Result<void> {
@@ -132,14 +194,13 @@ Result<void> SqlStore::forget_environment(const std::string& environment) {
 }
 
 Result<std::vector<OwnedRecord>> SqlStore::owned() {
-  WEIR_TRY(auto found, rows("SELECT asset, uri, model, fingerprint, environment, plane, run, created, source, "
-                            "unreferenced FROM "
-                            "snapshot ORDER BY asset",
-                            {}, 10));
+  WEIR_TRY(auto found, rows("SELECT asset, uri, model, fingerprint, environment, plane, run, created, unreferenced "
+                            "FROM snapshot ORDER BY asset",
+                            {}, 9));
   std::vector<OwnedRecord> owned;
   for (Row& row : found)
     owned.push_back({text(row[0]), text(row[1]), text(row[2]), text(row[3]), text(row[4]), text(row[5]), text(row[6]),
-                     text(row[7]), text(row[8]), text(row[9])});
+                     text(row[7]), text(row[8])});
   return owned;
 }
 
@@ -148,8 +209,8 @@ void SqlStore::write_owned(const std::vector<OwnedRecord>& owned) {
   for (const OwnedRecord& one : owned)
     session_->run(
         "INSERT INTO snapshot VALUES (:asset, :uri, :model, :fingerprint, :environment, :plane, :run, "
-        ":created, :source, :unreferenced) ON CONFLICT (asset) DO NOTHING",
-        {one.asset, one.uri, one.model, one.fingerprint, one.environment, one.plane, one.run, one.created, one.source,
+        ":created, :unreferenced) ON CONFLICT (asset) DO NOTHING",
+        {one.asset, one.uri, one.model, one.fingerprint, one.environment, one.plane, one.run, one.created,
          one.unreferenced});
 }
 

@@ -37,6 +37,7 @@ class SqlStore final : public Store {
   Result<std::vector<DeployedModel>> deployed(const std::string& environment) override;
   Result<std::vector<std::pair<std::string, std::string>>> deployed_digests(
       const std::string& environment, const std::vector<std::string>& models) override;
+  Result<std::vector<std::string>> taken_out(const std::string& environment) override;
   Result<std::vector<std::pair<std::string, EdgeRecord>>> edges(const std::string& environment) override;
   Result<std::vector<DeploymentRecord>> deployments(const std::string& environment, std::size_t limit) override;
   Result<std::vector<DeployedLibrary>> libraries(const std::string& environment) override;
@@ -49,6 +50,9 @@ class SqlStore final : public Store {
   Result<std::optional<PromotionRecord>> promotion(const std::string& environment, std::int64_t generation) override;
   Result<std::vector<PromotionRecord>> newest_promotions() override;
   Result<void> promote(const PromotionRecord& promotion) override;
+  Result<void> remember(const std::vector<DefinitionRecord>& definitions) override;
+  Result<std::vector<DefinitionRecord>> definitions(
+      const std::vector<std::pair<std::string, std::string>>& wanted) override;
   Result<void> forget_environment(const std::string& environment) override;
   Result<std::vector<OwnedRecord>> owned() override;
   Result<void> forget_owned(const std::vector<std::string>& assets) override;

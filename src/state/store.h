@@ -173,6 +173,8 @@ class Store {
   /// Path and digest of those of the named models that are deployed.
   virtual Result<std::vector<std::pair<std::string, std::string>>> deployed_digests(
       const std::string& environment, const std::vector<std::string>& models) = 0;
+  /// Paths of models that environments it comes from have, and that were taken out of this one.
+  virtual Result<std::vector<std::string>> taken_out(const std::string& environment) = 0;
   /// All edges of an environment: model and edge, sorted.
   virtual Result<std::vector<std::pair<std::string, EdgeRecord>>> edges(const std::string& environment) = 0;
   /// Newest first.
@@ -200,6 +202,11 @@ class Store {
   /// Adds a generation, and notes since when tables are shown no more. Doing it twice changes nothing. Errors: W5412
   /// the generation is another promotion's.
   virtual Result<void> promote(const PromotionRecord& promotion) = 0;
+  /// Remembers what definitions were made of. One that is known stays as it is.
+  virtual Result<void> remember(const std::vector<DefinitionRecord>& definitions) = 0;
+  /// Those that are known of these (path of the model, fingerprint).
+  virtual Result<std::vector<DefinitionRecord>> definitions(
+      const std::vector<std::pair<std::string, std::string>>& wanted) = 0;
   /// Forgets every generation of an environment that is dropped.
   virtual Result<void> forget_environment(const std::string& environment) = 0;
   /// All physical tables and views that weir owns, by key.

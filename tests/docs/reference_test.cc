@@ -62,6 +62,7 @@ const std::map<std::string, Surface>& surfaces() {
       {"rebuild_state", {"state rebuild", ""}},
       {"deploy", {"deploy", ""}},
       {"deploy_models", {"", "part of every run"}},
+      {"take_out_removed", {"", "part of every run"}},
       {"plan", {"plan", ""}},
       {"markdown_of", {"plan", ""}},
       {"file_hashes", {"", "part of a saved plan"}},

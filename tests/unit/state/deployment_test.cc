@@ -134,6 +134,29 @@ TEST_P(DeploymentTest, ARenamedModelTakesItsOldPathsRowsAway) {
   EXPECT_TRUE(store->deploy(copy)->renamed.empty());
 }
 
+TEST_P(DeploymentTest, WhatAnEnvironmentTookOutIsKnownUntilItIsThereAgain) {
+  const auto store = opened();
+  Deployment without = deployment({model("a", "ducklake://main/main.a")});
+  without.environment = "dev";
+  without.absent = {"b"};
+  EXPECT_EQ(store->compare(without)->removed, (Names{"b"}));
+  EXPECT_EQ(*store->taken_out("dev"), Names());
+  EXPECT_EQ(store->deploy(without)->removed, (Names{"b"}));
+  EXPECT_EQ(*store->taken_out("dev"), (Names{"b"}));
+  EXPECT_EQ(*store->taken_out("prod"), Names());
+  EXPECT_TRUE(store->deploy(without)->empty());
+  // Back among the files, though it is not what is deployed now.
+  Deployment part = deployment({model("a", "ducklake://main/main.a", "2")}, false);
+  part.environment = "dev";
+  part.present.push_back("b");
+  EXPECT_EQ(store->deploy(part)->returned, (Names{"b"}));
+  EXPECT_EQ(*store->taken_out("dev"), Names());
+  without.deployment = new_run_id();
+  ASSERT_EQ(store->deploy(without)->removed, (Names{"b"}));
+  ASSERT_TRUE(store->drop_environment("dev", {}).has_value());
+  EXPECT_EQ(*store->taken_out("dev"), Names());
+}
+
 TEST_P(DeploymentTest, ADryRunWritesNothing) {
   const auto store = opened();
   const auto changes = *store->compare(deployment({model("orders", "o")}));
@@ -297,9 +320,9 @@ TEST_P(DeploymentTest, AFolderAndATableAreEachARangeOfAnIndex) {
 
 TEST_P(DeploymentTest, AStoreOfTheFirstVersionGetsTheNewTablesAndKeepsItsOwn) {
   ASSERT_TRUE(opened()->put_run({.run = "01A", .environment = "prod", .status = "done", .started = "s"}).has_value());
-  for (const char* table :
-       {"deployment", "model", "asset", "edge", "data_metric", "macro", "library", "environment", "promotion",
-        "snapshot", "cascade_run", "dispatch_event", "join_pending_input", "verified_models", "verified"})
+  for (const char* table : {"deployment", "model", "asset", "edge", "data_metric", "macro", "library", "environment",
+                            "promotion", "snapshot", "cascade_run", "dispatch_event", "join_pending_input",
+                            "verified_models", "verified", "definition", "library_text", "taken_out"})
     execute_in_store(std::string("DROP TABLE ") + table);
   execute_in_store("UPDATE schema_version SET version = 1");
   const auto store = opened();

@@ -83,6 +83,28 @@ std::string name_of_database(const testing::TestParamInfo<Database>& info) {
   return info.param == Database::Sqlite ? "Sqlite" : "Postgres";
 }
 
+TEST_P(PromotionTest, WhatADefinitionWasMadeOfIsRememberedAsItWasFirst) {
+  const auto store = opened();
+  DefinitionRecord one{.model = "a", .fingerprint = "f1", .local = "l1", .file = "models/a.sql"};
+  one.source = "SELECT x() -- 'quoted'";
+  one.libraries = {{"models/lib.sql", "CREATE MACRO x() AS 1"}, {"models/more.sql", "CREATE MACRO y() AS 2"}};
+  DefinitionRecord other = one;
+  other.fingerprint = "f2";
+  other.source = "SELECT 2";
+  other.libraries = {{"models/lib.sql", "CREATE MACRO x() AS 3"}};
+  ASSERT_TRUE(store->remember({one, other}).has_value());
+  DefinitionRecord later = one;
+  later.source = "SELECT x() -- with another comment";
+  ASSERT_TRUE(store->remember({later}).has_value());
+  const auto found = *store->definitions({{"a", "f1"}, {"b", "f1"}, {"a", "f3"}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].source, one.source);
+  EXPECT_EQ(found[0].local, "l1");
+  EXPECT_EQ(found[0].libraries, one.libraries);
+  EXPECT_EQ(store->definitions({{"a", "f2"}})->at(0).libraries, other.libraries);
+  EXPECT_TRUE(store->definitions({})->empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Databases, PromotionTest, testing::Values(Database::Sqlite, Database::Postgres),
                          name_of_database);
 
