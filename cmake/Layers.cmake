@@ -1,9 +1,9 @@
 # One static library a folder of src/, linked to the folders that layers.txt lets it include.
-set(WEIR_LIBRARIES_OF_duck ${CMAKE_DL_LIBS} nlohmann_json::nlohmann_json)
+set(WEIR_LIBRARIES_OF_duck ${CMAKE_DL_LIBS} nlohmann_json::nlohmann_json nanoarrow)
 set(WEIR_LIBRARIES_OF_io OpenSSL::Crypto PkgConfig::XXHASH PkgConfig::PQ)
 set(WEIR_LIBRARIES_OF_text nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_calendar date::date date::date-tz nlohmann_json::nlohmann_json)
-set(WEIR_LIBRARIES_OF_parse nlohmann_json::nlohmann_json)
+set(WEIR_LIBRARIES_OF_parse nlohmann_json::nlohmann_json PkgConfig::SIMDJSON)
 set(WEIR_LIBRARIES_OF_project PkgConfig::YAML nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_bind nlohmann_json::nlohmann_json PkgConfig::SIMDJSON)
 set(WEIR_LIBRARIES_OF_metric nlohmann_json::nlohmann_json)

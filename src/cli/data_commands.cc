@@ -49,7 +49,8 @@ nlohmann::json json_of(const std::string& text) {
 
 /// The format that a file's name asks for; empty if it is none of ours.
 std::string format_of_name(const std::string& file) {
-  for (const char* format : {"csv", "json", "parquet"})
+  if (file.ends_with(".arrows")) return "arrow";
+  for (const char* format : {"csv", "json", "parquet", "arrow"})
     if (file.ends_with(std::string(".") + format)) return format;
   return {};
 }
@@ -66,6 +67,12 @@ Exit run_query(ops::Workspace& workspace, const RowsFrom& from, const ops::Query
 /// through a file of our own.
 Exit query_to_standard_output(ops::Workspace& workspace, const RowsFrom& from, ops::QueryRequest& request,
                               Streams& streams) {
+  if (request.format == "arrow") {
+    request.bytes = [&streams](std::string_view bytes) {
+      return static_cast<bool>(streams.out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())));
+    };
+    return run_query(workspace, from, request, streams);
+  }
   struct stat output {};
   const bool by_name = ::fstat(STDOUT_FILENO, &output) == 0 && (S_ISFIFO(output.st_mode) || S_ISCHR(output.st_mode));
   if (by_name) {
@@ -101,7 +108,7 @@ std::optional<ops::QueryRequest> rows_request(const Args& args, Streams& streams
   request.format = args.flag("json") ? "json" : args.text("format", output ? format_of_name(*output) : "box");
   if (output && (request.format.empty() || request.format == "box")) {
     streams.err << "error: the form of " << *output
-                << " is not known\nhint: name it .csv, .json or .parquet, or add --format\n";
+                << " is not known\nhint: name it .csv, .json, .parquet or .arrow, or add --format\n";
     return std::nullopt;
   }
   if (const auto limit = args.text("limit")) request.limit = std::atoll(limit->c_str());

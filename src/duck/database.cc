@@ -8,218 +8,20 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "duck/api.h"
+#include "duck/arrow.h"
 #include "duck/extra_threads.h"
+#include "duck/failure.h"
 #include "duck/file_guard.h"
+#include "duck/type_text.h"
 
 namespace weir::duck {
 namespace {
 
 constexpr char kCommit[] = "COMMIT";
-
-FailureType type_of(duckdb_error_type type) {
-  switch (type) {
-    case DUCKDB_ERROR_PARSER:
-    case DUCKDB_ERROR_SYNTAX:
-      return FailureType::Parser;
-    case DUCKDB_ERROR_BINDER:
-    case DUCKDB_ERROR_PARAMETER_NOT_RESOLVED:
-    case DUCKDB_ERROR_PARAMETER_NOT_ALLOWED:
-      return FailureType::Binder;
-    case DUCKDB_ERROR_CATALOG:
-      return FailureType::Catalog;
-    case DUCKDB_ERROR_CONVERSION:
-    case DUCKDB_ERROR_MISMATCH_TYPE:
-      return FailureType::Conversion;
-    case DUCKDB_ERROR_OUT_OF_RANGE:
-      return FailureType::OutOfRange;
-    case DUCKDB_ERROR_CONSTRAINT:
-      return FailureType::Constraint;
-    case DUCKDB_ERROR_OUT_OF_MEMORY:
-      return FailureType::OutOfMemory;
-    case DUCKDB_ERROR_INTERRUPT:
-      return FailureType::Interrupt;
-    case DUCKDB_ERROR_IO:
-    case DUCKDB_ERROR_HTTP:
-      return FailureType::Io;
-    case DUCKDB_ERROR_PERMISSION:
-      return FailureType::Permission;
-    case DUCKDB_ERROR_TRANSACTION:
-      return FailureType::Transaction;
-    case DUCKDB_ERROR_INVALID_INPUT:
-      return FailureType::InvalidInput;
-    case DUCKDB_ERROR_NOT_IMPLEMENTED:
-      return FailureType::NotImplemented;
-    case DUCKDB_ERROR_INTERNAL:
-      return FailureType::Internal;
-    case DUCKDB_ERROR_FATAL:
-      return FailureType::Fatal;
-    default:
-      return FailureType::Other;
-  }
-}
-
-FailureType type_named(const std::string& name) {
-  if (name == "Parser" || name == "Syntax") return FailureType::Parser;
-  if (name == "Binder") return FailureType::Binder;
-  if (name == "Catalog") return FailureType::Catalog;
-  if (name == "Conversion" || name == "Mismatch Type") return FailureType::Conversion;
-  if (name == "Out of Range") return FailureType::OutOfRange;
-  if (name == "Constraint") return FailureType::Constraint;
-  if (name == "Out of Memory") return FailureType::OutOfMemory;
-  if (name == "INTERRUPT") return FailureType::Interrupt;
-  if (name == "IO" || name == "HTTP") return FailureType::Io;
-  if (name == "Permission") return FailureType::Permission;
-  if (name == "TransactionContext") return FailureType::Transaction;
-  if (name == "Invalid Input") return FailureType::InvalidInput;
-  if (name == "Not implemented") return FailureType::NotImplemented;
-  if (name == "INTERNAL") return FailureType::Internal;
-  if (name == "FATAL") return FailureType::Fatal;
-  return FailureType::Other;
-}
-
-// Connections have errors_as_json on, so a message is a JSON object, sometimes behind a prefix such as "Binder Error:
-// ".
-Failure failure_from(const char* raw, FailureType type) {
-  Failure failure;
-  failure.type = type;
-  failure.message = raw == nullptr ? "unknown error" : raw;
-  const std::string objection = take_objection();
-  const auto brace = failure.message.find('{');
-  if (brace == std::string::npos || brace > 40) return failure;
-  const auto parsed = nlohmann::json::parse(failure.message.begin() + static_cast<std::ptrdiff_t>(brace),
-                                            failure.message.end(), nullptr, false);
-  if (!parsed.is_object()) return failure;
-  if (const auto kind = parsed.find("exception_type");
-      kind != parsed.end() && kind->is_string() && type == FailureType::Other)
-    failure.type = type_named(kind->get<std::string>());
-  if (const auto position = parsed.find("position"); position != parsed.end()) {
-    if (position->is_string()) failure.position = static_cast<std::uint32_t>(std::stoul(position->get<std::string>()));
-    if (position->is_number_unsigned()) failure.position = position->get<std::uint32_t>();
-  }
-  if (const auto message = parsed.find("exception_message"); message != parsed.end() && message->is_string())
-    failure.message = message->get<std::string>();
-  if (!objection.empty()) {
-    failure.type = FailureType::Refused;
-    failure.message = objection;
-  }
-  return failure;
-}
-
-std::string type_text(duckdb_logical_type type);
-
-std::string struct_text(duckdb_logical_type type) {
-  std::string text = "STRUCT(";
-  for (idx_t i = 0; i < api().struct_type_child_count(type); ++i) {
-    char* name = api().struct_type_child_name(type, i);
-    duckdb_logical_type child = api().struct_type_child_type(type, i);
-    if (i > 0) text += ", ";
-    text += quote_identifier(name) + " " + type_text(child);
-    api().free(name);
-    api().destroy_logical_type(&child);
-  }
-  return text + ")";
-}
-
-std::string decimal_text(duckdb_logical_type type) {
-  return "DECIMAL(" + std::to_string(api().decimal_width(type)) + "," + std::to_string(api().decimal_scale(type)) + ")";
-}
-
-std::string child_text(duckdb_logical_type child) {
-  std::string text = type_text(child);
-  api().destroy_logical_type(&child);
-  return text;
-}
-
-std::string type_text(duckdb_logical_type type) {
-  if (char* alias = api().logical_type_get_alias(type); alias != nullptr) {
-    std::string text = alias;
-    api().free(alias);
-    return text;
-  }
-  switch (api().get_type_id(type)) {
-    case DUCKDB_TYPE_BOOLEAN:
-      return "BOOLEAN";
-    case DUCKDB_TYPE_TINYINT:
-      return "TINYINT";
-    case DUCKDB_TYPE_SMALLINT:
-      return "SMALLINT";
-    case DUCKDB_TYPE_INTEGER:
-      return "INTEGER";
-    case DUCKDB_TYPE_BIGINT:
-      return "BIGINT";
-    case DUCKDB_TYPE_UTINYINT:
-      return "UTINYINT";
-    case DUCKDB_TYPE_USMALLINT:
-      return "USMALLINT";
-    case DUCKDB_TYPE_UINTEGER:
-      return "UINTEGER";
-    case DUCKDB_TYPE_UBIGINT:
-      return "UBIGINT";
-    case DUCKDB_TYPE_FLOAT:
-      return "FLOAT";
-    case DUCKDB_TYPE_DOUBLE:
-      return "DOUBLE";
-    case DUCKDB_TYPE_TIMESTAMP:
-      return "TIMESTAMP";
-    case DUCKDB_TYPE_DATE:
-      return "DATE";
-    case DUCKDB_TYPE_TIME:
-      return "TIME";
-    case DUCKDB_TYPE_TIME_NS:
-      return "TIME_NS";
-    case DUCKDB_TYPE_INTERVAL:
-      return "INTERVAL";
-    case DUCKDB_TYPE_HUGEINT:
-      return "HUGEINT";
-    case DUCKDB_TYPE_UHUGEINT:
-      return "UHUGEINT";
-    case DUCKDB_TYPE_VARCHAR:
-      return "VARCHAR";
-    case DUCKDB_TYPE_BLOB:
-      return "BLOB";
-    case DUCKDB_TYPE_DECIMAL:
-      return decimal_text(type);
-    case DUCKDB_TYPE_TIMESTAMP_S:
-      return "TIMESTAMP_S";
-    case DUCKDB_TYPE_TIMESTAMP_MS:
-      return "TIMESTAMP_MS";
-    case DUCKDB_TYPE_TIMESTAMP_NS:
-      return "TIMESTAMP_NS";
-    case DUCKDB_TYPE_ENUM:
-      return "ENUM";
-    case DUCKDB_TYPE_LIST:
-      return child_text(api().list_type_child_type(type)) + "[]";
-    case DUCKDB_TYPE_ARRAY:
-      return child_text(api().array_type_child_type(type)) + "[" + std::to_string(api().array_type_array_size(type)) +
-             "]";
-    case DUCKDB_TYPE_STRUCT:
-      return struct_text(type);
-    case DUCKDB_TYPE_MAP:
-      return "MAP(" + child_text(api().map_type_key_type(type)) + ", " + child_text(api().map_type_value_type(type)) +
-             ")";
-    case DUCKDB_TYPE_UUID:
-      return "UUID";
-    case DUCKDB_TYPE_UNION:
-      return "UNION";
-    case DUCKDB_TYPE_BIT:
-      return "BIT";
-    case DUCKDB_TYPE_TIME_TZ:
-      return "TIME WITH TIME ZONE";
-    case DUCKDB_TYPE_TIMESTAMP_TZ:
-      return "TIMESTAMP WITH TIME ZONE";
-    case DUCKDB_TYPE_BIGNUM:
-      return "BIGNUM";
-    case DUCKDB_TYPE_SQLNULL:
-      return "\"NULL\"";
-    default:
-      return "UNKNOWN";
-  }
-}
 
 }  // namespace
 
@@ -486,6 +288,12 @@ Outcome<std::int64_t> Connection::execute(const Sql& sql) {
   auto rows = query(sql);
   if (!rows) return tl::unexpected(rows.error());
   return rows->changed();
+}
+
+Outcome<void> Connection::write_arrow(const Sql& query, ArrowForm form, const ByteSink& sink) {
+  const ExtraThreads::Statement statement(body_->extra_threads);
+  take_objection();
+  return duck::write_arrow(body_->connection, query, form, sink);
 }
 
 Outcome<std::vector<Column>> Connection::describe(const Sql& sql) {

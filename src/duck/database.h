@@ -97,6 +97,11 @@ struct DatabaseOptions {
   std::string temp_limit;
 };
 
+/// Arrow's streaming format, or its file format, which has an index at its end.
+enum class ArrowForm { Stream, File };
+/// Takes the next bytes; false if they cannot be kept.
+using ByteSink = std::function<bool(std::string_view bytes)>;
+
 class Connection;
 
 /// A function of every instance that stands around names of files in user SQL (parse/readers.h). It takes a text or a
@@ -146,6 +151,10 @@ class Connection {
   Outcome<Rows> query(const Sql& sql);
   /// The same where the rows do not matter; returns the number of changed rows.
   Outcome<std::int64_t> execute(const Sql& sql);
+  /// Hands what one SELECT returns to `sink`, chunk by chunk while the engine computes. What Arrow has no type for goes
+  /// as text (enums, UUIDs, bits, times with a zone), whole numbers of 128 bits as decimals of 38 digits.
+  /// A sink that cannot keep the bytes: FailureType::Io.
+  Outcome<void> write_arrow(const Sql& query, ArrowForm form, const ByteSink& sink);
   /// The columns the last statement would return, without running it. Requires: exactly one statement.
   Outcome<std::vector<Column>> describe(const Sql& sql);
   /// Database::objection_to of the instance.

@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <system_error>
 
+#include "io/files.h"
 #include "lake/lakes.h"
 #include "ops/data.h"
 #include "ops/query_words.h"
@@ -158,8 +163,43 @@ duck::Sql for_json(const duck::Sql& rows, const std::vector<duck::Column>& colum
   return duck::Sql("(SELECT * REPLACE ({}) FROM {})", duck::Sql::join(replaced, ", "), rows);
 }
 
+/// Written beside the file and renamed, so that half a result never has its name; a pipe or a device is written itself.
+/// A name that ends with .arrow asks for the form with an index, which readers of files expect; all others get the
+/// stream.
+Result<void> write_arrow_file(duck::Connection& connection, const duck::Sql& rows, const std::string& output) {
+  std::error_code failed;
+  const bool is_beside = !std::filesystem::exists(output, failed) || std::filesystem::is_regular_file(output, failed);
+  const std::string part = is_beside ? output + ".part" : output;
+  errno = 0;
+  std::ofstream file(part, std::ios::binary);
+  const auto keep = [&file](std::string_view bytes) {
+    return static_cast<bool>(file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())));
+  };
+  duck::Outcome<void> done;
+  if (file)
+    done = connection.write_arrow(rows, output.ends_with(".arrow") ? duck::ArrowForm::File : duck::ArrowForm::Stream,
+                                  keep);
+  file.close();
+  failed = file ? std::error_code() : std::error_code(errno, std::generic_category());
+  if (is_beside && file && done) std::filesystem::rename(part, output, failed);
+  if (done && !failed) return {};
+  if (is_beside) WEIR_CHECK(io::remove_all(part));
+  if (!failed) return fail(explain_query(done.error(), nullptr));
+  return fail(Diagnostic{.code = Code::W9011, .message = fmt::format("cannot write {}: {}", output, failed.message())});
+}
+
+Result<void> write_arrow(duck::Connection& connection, const duck::Sql& rows, const QueryRequest& request) {
+  if (!request.bytes) return write_arrow_file(connection, rows, request.output);
+  bool is_refused = false;
+  const auto give = [&](std::string_view bytes) { return !(is_refused = !request.bytes(bytes)); };
+  if (auto done = connection.write_arrow(rows, duck::ArrowForm::Stream, give); !done && !is_refused)
+    return fail(explain_query(done.error(), nullptr));
+  return {};
+}
+
 Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, const std::vector<duck::Column>& columns,
                        const QueryRequest& request) {
+  if (request.format == "arrow") return write_arrow(connection, duck::Sql("FROM {}", rows), request);
   const duck::Literal output(request.output);
   duck::Sql copy;
   if (request.format == "csv")
@@ -171,7 +211,7 @@ Result<void> write_out(duck::Connection& connection, const duck::Sql& rows, cons
   else
     return fail(Diagnostic{.code = Code::W8011,
                            .message = fmt::format("there is no format `{}`", request.format),
-                           .hint = "box, csv, json or parquet"});
+                           .hint = "box, csv, json, parquet or arrow"});
   if (auto done = connection.execute(copy); !done) return fail(explain_query(done.error(), nullptr));
   return {};
 }

@@ -1,35 +1,55 @@
 #include "parse/walk.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "parse/functions.h"
 
 namespace weir::parse {
 namespace {
 
-using nlohmann::json;
+using simdjson::dom::element;
 using text::Token;
 using text::TokenKind;
 
-const std::string& text_at(const json& node, const char* key) {
-  static const std::string nothing;
-  const auto found = node.find(key);
-  if (found == node.end() || !found->is_string()) return nothing;
-  return found->get_ref<const std::string&>();
+// DuckDB refuses to parse what is nested deeper than a thousand expressions; each is a few levels of its tree.
+constexpr std::size_t kDeepest = 32768;
+
+/// The member of an object; nothing if there is none or it is null.
+std::optional<element> member(element node, std::string_view key) {
+  element found;
+  if (node[key].get(found) != simdjson::SUCCESS || found.is_null()) return std::nullopt;
+  return found;
+}
+
+std::vector<element> elements(std::optional<element> list) {
+  simdjson::dom::array array;
+  if (!list || list->get(array) != simdjson::SUCCESS) return {};
+  return {array.begin(), array.end()};
+}
+
+std::string text_at(element node, std::string_view key) {
+  std::string_view found;
+  return node[key].get(found) == simdjson::SUCCESS ? std::string(found) : std::string();
+}
+
+bool is_set(element node, std::string_view key) {
+  bool found = false;
+  return node[key].get(found) == simdjson::SUCCESS && found;
 }
 
 // A text constant, or a list of them; nothing for anything else.
-std::optional<std::vector<std::string>> constant_texts(const json& node) {
+std::optional<std::vector<std::string>> constant_texts(element node) {
   if (text_at(node, "type") == "VALUE_CONSTANT") {
-    const auto& value = node.at("value");
-    if (!value.contains("value") || !value.at("value").is_string()) return std::nullopt;
-    return std::vector<std::string>{value.at("value").get<std::string>()};
+    std::string_view value;
+    if (node["value"]["value"].get(value) != simdjson::SUCCESS) return std::nullopt;
+    return std::vector<std::string>{std::string(value)};
   }
   if (text_at(node, "function_name") != "list_value") return std::nullopt;
   std::vector<std::string> texts;
-  for (const json& child : node.at("children")) {
+  for (const element child : elements(member(node, "children"))) {
     auto one = constant_texts(child);
     if (!one) return std::nullopt;
     texts.insert(texts.end(), one->begin(), one->end());
@@ -42,43 +62,44 @@ class Walker {
   Walker(std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden, Draft& draft)
       : offset_(offset), sql_(sql), hidden_(hidden), draft_(draft) {}
 
-  bool run(const json& tree) {
-    for (const json& statement : tree.at("statements")) visit(statement);
+  bool run(element tree) {
+    for (const element statement : elements(member(tree, "statements"))) visit(statement);
     return agrees_;
   }
 
  private:
-  void visit(const json& node) {
-    if (node.is_array()) {
-      for (const json& item : node) visit(item);
+  void visit(element node) {
+    simdjson::dom::array items;
+    if (node.get(items) == simdjson::SUCCESS) {
+      for (const element item : items) visit(item);
       return;
     }
     if (!node.is_object()) return;
-    const std::string& type = text_at(node, "type");
+    const std::string type = text_at(node, "type");
     if (type == "BASE_TABLE") visit_table(node);
     if (type == "TABLE_FUNCTION") visit_table_function(node);
     if (type == "SHOW_REF") visit_show(node);
-    if (type == "FUNCTION" && !node.value("is_operator", false)) add_call(node, false);
+    if (type == "FUNCTION" && !is_set(node, "is_operator")) add_call(node, false);
     if (text_at(node, "class") == "WINDOW") add_call(node, false);
     if (type == "COLUMN_REF") visit_column(node);
     visit_scope(node, type);
   }
 
   // CTEs see those before them, never themselves unless recursive; the body sees them all.
-  void visit_scope(const json& node, const std::string& type) {
+  void visit_scope(element node, const std::string& type) {
     const std::size_t depth = scope_.size();
-    if (const auto ctes = node.find("cte_map"); ctes != node.end()) {
-      for (const json& entry : ctes->at("map")) {
-        visit(entry.at("value"));
+    if (const auto ctes = member(node, "cte_map")) {
+      for (const element entry : elements(member(*ctes, "map"))) {
+        if (const auto value = member(entry, "value")) visit(*value);
         scope_.push_back(text::lower(text_at(entry, "key")));
       }
     }
     if (type == "RECURSIVE_CTE_NODE") scope_.push_back(text::lower(text_at(node, "cte_name")));
-    for (const auto& [key, value] : node.items()) {
+    for (const auto& [key, value] : simdjson::dom::object(node)) {
       if (key == "cte_map" || !(value.is_object() || value.is_array())) continue;
       if (type == "TABLE_FUNCTION" && key == "function") {
         for (const char* part : {"children", "filter", "order_bys"})
-          if (const auto found = value.find(part); found != value.end()) visit(*found);
+          if (const auto found = member(value, part)) visit(*found);
         continue;
       }
       visit(value);
@@ -92,11 +113,9 @@ class Walker {
   }
 
   // The tokens from the tree's position on; nothing for nodes that the parser made up.
-  std::optional<std::size_t> token_at(const json& node) const {
-    const auto found = node.find("query_location");
-    if (found == node.end() || !found->is_number_unsigned()) return std::nullopt;
-    const auto location = found->get<std::uint64_t>();
-    if (location > UINT32_MAX) return std::nullopt;
+  std::optional<std::size_t> token_at(element node) const {
+    std::uint64_t location = 0;
+    if (node["query_location"].get(location) != simdjson::SUCCESS || location > UINT32_MAX) return std::nullopt;
     const std::int64_t at = static_cast<std::int64_t>(location) + offset_;
     if (at < 0) return std::nullopt;
     const auto token =
@@ -106,10 +125,10 @@ class Walker {
     return static_cast<std::size_t>(token - draft_.tokens.begin());
   }
 
-  void visit_table(const json& node) {
+  void visit_table(element node) {
     std::vector<std::string> named;
     for (const char* key : {"catalog_name", "schema_name", "table_name"})
-      if (!text_at(node, key).empty()) named.push_back(text_at(node, key));
+      if (std::string name = text_at(node, key); !name.empty()) named.push_back(std::move(name));
     const auto token = token_at(node);
     if (!token) {
       agrees_ = false;
@@ -136,22 +155,18 @@ class Walker {
       table.is_table_form = text::same_word(sql_.substr(word.begin, word.size()), "TABLE");
       if (table.is_table_form) table.span.begin = word.begin;
     }
-    if (const auto clause = node.find("at_clause"); clause != node.end() && clause->is_object())
-      read_at(*clause, table);
+    if (const auto clause = member(node, "at_clause")) read_at(*clause, table);
     draft_.statement.tables.push_back(std::move(table));
   }
 
-  static void read_at(const json& clause, TableReference& table) {
+  static void read_at(element clause, TableReference& table) {
     table.has_at = true;
-    const auto expression = clause.find("expr");
-    if (text_at(clause, "unit") != "VERSION" || expression == clause.end()) return;
-    const auto value = expression->find("value");
-    if (value == expression->end() || !value->is_object()) return;
-    if (const auto number = value->find("value"); number != value->end() && number->is_number_integer())
-      table.version = number->get<std::int64_t>();
+    std::int64_t number = 0;
+    if (text_at(clause, "unit") == "VERSION" && clause["expr"]["value"]["value"].get(number) == simdjson::SUCCESS)
+      table.version = number;
   }
 
-  void add_call(const json& node, bool is_table_function) {
+  void add_call(element node, bool is_table_function) {
     FunctionCall call;
     call.name = text::lower(text_at(node, "function_name"));
     call.schema = text::lower(text_at(node, "schema"));
@@ -167,31 +182,31 @@ class Walker {
       call.schema.clear();
     }
     call.files.emplace();
-    if (const auto children = node.find("children"); children != node.end() && !children->empty())
-      call.files = constant_texts(children->front());
+    if (const auto children = elements(member(node, "children")); !children.empty())
+      call.files = constant_texts(children.front());
     draft_.statement.functions.push_back(std::move(call));
   }
 
-  void visit_table_function(const json& node) {
-    if (const auto function = node.find("function"); function != node.end()) add_call(*function, true);
+  void visit_table_function(element node) {
+    if (const auto function = member(node, "function")) add_call(*function, true);
   }
 
   // SHOW TABLES and the like list attachments; DESCRIBE of a query does not.
-  void visit_show(const json& node) {
-    const auto query = node.find("query");
-    const bool lists = query == node.end() || query->is_null();
+  void visit_show(element node) {
+    const bool lists = !member(node, "query");
     draft_.statement.functions.push_back(
         {lists ? "show" : "describe", "", "", true, draft_.statement.span, std::vector<std::string>()});
   }
 
   // Some functions of time are spelled as a bare name.
-  void visit_column(const json& node) {
+  void visit_column(element node) {
     static constexpr std::array<std::string_view, 9> kBareFunctions = {
         "current_date",    "current_time",     "current_timestamp", "localtime",   "localtimestamp",
         "current_catalog", "current_database", "current_schema",    "current_user"};
-    const auto names = node.find("column_names");
-    if (names == node.end() || names->size() != 1) return;
-    const std::string name = text::lower(names->front().get<std::string>());
+    const auto names = elements(member(node, "column_names"));
+    std::string_view spelled;
+    if (names.size() != 1 || names.front().get(spelled) != simdjson::SUCCESS) return;
+    const std::string name = text::lower(spelled);
     if (std::find(kBareFunctions.begin(), kBareFunctions.end(), name) == kBareFunctions.end()) return;
     const auto token = token_at(node);
     if (!token || draft_.tokens[*token].kind != TokenKind::Word) return;
@@ -239,7 +254,12 @@ bool is_any(std::string_view word, std::initializer_list<std::string_view> list)
 
 bool walk_tree(const std::string& tree, std::int64_t offset, std::string_view sql, const std::set<std::string>& hidden,
                Draft& draft) {
-  return Walker(offset, sql, hidden, draft).run(json::parse(tree));
+  // Kept for the next tree: what it holds of memory is made once a thread.
+  static thread_local simdjson::dom::parser parser;
+  if (parser.capacity() < tree.size() && parser.allocate(tree.size() * 2, kDeepest) != simdjson::SUCCESS) return false;
+  element root;
+  if (parser.parse(tree).get(root) != simdjson::SUCCESS) return false;
+  return Walker(offset, sql, hidden, draft).run(root);
 }
 
 // A look at the brackets alone: reading all of it a second time was a fifth of the time of loading a new project.
