@@ -1,5 +1,5 @@
 # One static library a folder of src/, linked to the folders that layers.txt lets it include.
-set(WEIR_LIBRARIES_OF_duck ${CMAKE_DL_LIBS} nlohmann_json::nlohmann_json nanoarrow)
+set(WEIR_LIBRARIES_OF_duck ${CMAKE_DL_LIBS} nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_io OpenSSL::Crypto PkgConfig::XXHASH PkgConfig::PQ)
 set(WEIR_LIBRARIES_OF_text nlohmann_json::nlohmann_json)
 set(WEIR_LIBRARIES_OF_calendar date::date date::date-tz nlohmann_json::nlohmann_json)
@@ -49,6 +49,7 @@ function(weir_add_layers file)
   target_compile_definitions(weir_io PRIVATE WEIR_BUILT_WITH_EXTENSIONS="${WEIR_DEPS}/extensions" WEIR_BUILT_WITH_DUCKDB="${WEIR_DEPS}/duckdb/libduckdb.so")
   # Loaded when it is needed, never linked (src/duck/api.h).
   target_include_directories(weir_duck PRIVATE ${WEIR_DEPS}/duckdb)
+  target_link_libraries(weir_duck PRIVATE nanoarrow)
   target_compile_definitions(weir_duck PRIVATE WEIR_DUCKDB_VERSION="v${WEIR_DUCKDB_VERSION}")
   target_compile_definitions(weir_ops PRIVATE WEIR_VERSION="${PROJECT_VERSION}")
   target_compile_definitions(weir_run PRIVATE WEIR_VERSION="${PROJECT_VERSION}")

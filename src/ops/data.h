@@ -12,8 +12,8 @@ namespace weir::ops {
 struct QueryRequest {
   std::string sql;
   std::optional<std::int64_t> limit;
-  /// csv, json or parquet: written by DuckDB to `output` ("/dev/stdout" for standard output). arrow: written to `output`,
-  /// or given to `bytes` where that is set. Empty: rows come back as text.
+  /// csv, json or parquet: written by DuckDB to `output` ("/dev/stdout" for standard output). arrow: written to
+  /// `output`, or given to `bytes` where that is set. Empty: rows come back as text.
   std::string format;
   std::string output;
   /// The caller's: a refusal ends the query, and is the caller's to tell.
