@@ -32,6 +32,11 @@ class LazyParser : public ParserProvider {
     database_ = std::move(*database);
     return &*connection_;
   }
+  std::optional<duck::Connection> another() override {
+    auto connected = database_->connect();
+    if (!connected) return std::nullopt;
+    return std::move(*connected);
+  }
   std::shared_ptr<duck::Database> database() const { return database_; }
 
  private:
@@ -97,6 +102,7 @@ Result<void> Workspace::use_texts(const OpenTexts& texts) {
   WEIR_TRY(const Config config, load_config(root_, warnings));
   ParseCache cache(root_ + "/.weir/cache/parsed");
   WEIR_TRY(Project project, load_texts(config, parser, texts, cache));
+  parser_database_ = parser.database();
   return take(std::move(project));
 }
 

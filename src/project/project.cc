@@ -10,13 +10,13 @@
 #include "io/files.h"
 #include "io/hash.h"
 #include "parse/functions.h"
-#include "parse/trees.h"
 #include "project/cache.h"
 #include "project/custom_test.h"
 #include "project/gate.h"
 #include "project/judge.h"
 #include "project/judge_plane.h"
 #include "project/macros.h"
+#include "project/parse_texts.h"
 #include "project/partition_use.h"
 #include "project/references.h"
 #include "project/shape.h"
@@ -205,59 +205,41 @@ class Loader {
       return fail(Diagnostic{.code = Code::W0201,
                              .message = "DuckDB does not list its functions: " + volatile_names.error().message});
     cache_.set_volatile_functions(**volatile_names);
-    for (std::size_t begin = 0; begin < missing.size(); begin += kFilesAtOnce) {
-      const auto from = missing.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto to = missing.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kFilesAtOnce, missing.size()));
-      WEIR_CHECK(parse_files(**connection, {from, to}));
-    }
+    WEIR_CHECK(parse_files(**connection, missing));
     return parse_test_texts(**connection, texts);
   }
 
-  // Trees take ten times the room of their queries, so not all of a large project's are held at once.
-  static constexpr std::size_t kFilesAtOnce = 500;
-
-  static Result<void> fetch(parse::Trees& trees, duck::Connection& connection,
-                            const std::vector<std::string>& queries) {
-    if (auto done = trees.fetch(connection, queries); !done)
-      return fail(Diagnostic{.code = Code::W0201, .message = "DuckDB's parser failed: " + done.error().message});
-    return {};
-  }
-
   Result<void> parse_files(duck::Connection& connection, const std::vector<std::pair<File*, std::string>>& files) {
-    parse::Trees trees;
-    std::vector<std::string> queries;
-    for (const auto& [file, key] : files)
-      for (std::string& query : parse::queries_of(file->judgement.blanked_sql)) queries.push_back(std::move(query));
-    WEIR_CHECK(fetch(trees, connection, queries));
-    for (const auto& [file, key] : files) {
-      auto script = parse::parse_script(trees, connection, file->judgement.blanked_sql, file->source->path);
-      if (!script.has_value()) {
-        report_faults(*file, script.error());
-        cache_.put_faults(key, std::move(script).error());
+    std::vector<UnparsedText> texts;
+    for (const auto& [file, key] : files) texts.push_back({file->judgement.blanked_sql, file->source->path});
+    WEIR_TRY(auto scripts, parse_texts(parser_, connection, texts));
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const auto& [file, key] = files[i];
+      if (!scripts[i]) {
+        report_faults(*file, scripts[i].error());
+        cache_.put_faults(key, std::move(scripts[i]).error());
         continue;
       }
-      cache_.put(key, *script);
-      file->script = std::move(*script);
+      cache_.put(key, *scripts[i]);
+      file->script = std::move(*scripts[i]);
     }
     return {};
   }
 
   Result<void> parse_test_texts(duck::Connection& connection,
-                                const std::vector<std::pair<const File*, TestText>>& texts) {
-    parse::Trees trees;
-    std::vector<std::string> queries;
-    for (const auto& [file, text] : texts)
-      for (std::string& query : parse::queries_of(text.sql)) queries.push_back(std::move(query));
-    WEIR_CHECK(fetch(trees, connection, queries));
-    for (const auto& [file, text] : texts) {
-      auto script = parse::parse_script(trees, connection, text.sql, file->source->path);
+                                const std::vector<std::pair<const File*, TestText>>& tests) {
+    std::vector<UnparsedText> texts;
+    for (const auto& [file, text] : tests) texts.push_back({text.sql, file->source->path});
+    WEIR_TRY(auto scripts, parse_texts(parser_, connection, texts));
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      const auto& [file, text] = tests[i];
       const std::string key = io::xxh3_hex(text.sql);
-      if (script) {
-        cache_.put(key, *script);
+      if (scripts[i]) {
+        cache_.put(key, *scripts[i]);
         continue;
       }
-      report_test_text(*file, text, script.error());
-      cache_.put_faults(key, std::move(script).error());
+      report_test_text(*file, text, scripts[i].error());
+      cache_.put_faults(key, std::move(scripts[i]).error());
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ class ParserProvider {
  public:
   virtual ~ParserProvider() = default;
   virtual duck::Outcome<duck::Connection*> connection() = 0;
+  /// One more connection to the same instance, for a thread of its own; nothing if there is none to be had.
+  /// Requires: connection() succeeded.
+  virtual std::optional<duck::Connection> another() { return std::nullopt; }
 };
 
 /// What an editor holds and has not saved, by path relative to the project folder: each text stands for the file of its

@@ -23,7 +23,12 @@ class TestParser : public ParserProvider {
     if (!connection_) connection_ = std::make_unique<duck::Connection>(*database_->connect());
     return connection_.get();
   }
+  std::optional<duck::Connection> another() override {
+    ++others;
+    return std::move(*database_->connect());
+  }
   int asked = 0;
+  int others = 0;
 
  private:
   std::shared_ptr<duck::Database> database_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "io/files.h"
 #include "project/cache.h"
@@ -217,6 +218,28 @@ TEST_F(Loading, ALongLivedCacheKeepsOnlyWhatTheProjectHolds) {
   EXPECT_EQ(parser_.asked, asked);
   ASSERT_TRUE(load_project(root_, parser_, {{"models/a.sql", "SELECT 2 AS x"}}, cache).has_value());
   EXPECT_EQ(parser_.asked, asked + 1);
+}
+
+TEST_F(Loading, ManyFilesAreParsedByTwoThreadsAsByOne) {
+  OpenTexts texts;
+  for (int i = 0; i < 350; ++i) {
+    const std::string number = std::to_string(1000 + i);
+    const std::string sql = i % 100 == 7 ? "SELEC " + number : "SELECT " + number + " AS x FROM t" + number;
+    texts.emplace("models/m" + number + ".sql", sql);
+  }
+  put("models/a.sql", "SELECT 1 AS x");
+  ParseCache cache("");
+  const auto project = load_project(root_, parser_, texts, cache);
+  ASSERT_TRUE(project.has_value());
+  ASSERT_EQ(project->models.size(), 347U);
+  for (const Model& model : project->models) {
+    if (model.path == "a") continue;
+    ASSERT_EQ(model.references.size(), 1U) << model.path;
+    EXPECT_EQ("m" + model.references[0].asset.name.substr(1), model.path);
+  }
+  ASSERT_EQ(project->diagnostics.size(), 4U);
+  EXPECT_EQ(project->diagnostics[2].path, "models/m1207.sql");
+  EXPECT_GE(parser_.others, std::thread::hardware_concurrency() > 1 ? 1 : 0);
 }
 
 TEST_F(Loading, TheNearestNameIsAnEditOfTheSql) {
