@@ -1,13 +1,13 @@
 #include "bind/bound_cache.h"
 
 #include "io/bytes.h"
-#include "io/files.h"
+#include "io/cache_file.h"
 
 namespace weir::bind {
 namespace {
 
 // Counted up whenever what is kept, or how models are bound, changes.
-constexpr std::string_view kFormat = "weir bound 3 duckdb 1.5.5\n";
+constexpr std::string_view kFormat = "weir bound 4 duckdb 1.5.5\n";
 
 /// Names that repeat within one model (assets, columns) are written once.
 class Names {
@@ -152,10 +152,10 @@ std::optional<KeptModel> decode(std::string_view bytes, bool with_lineage) {
 
 BoundCache::BoundCache(std::string file) : file_(std::move(file)) {
   if (file_.empty()) return;
-  auto bytes = io::read_file(file_);
-  if (!bytes || !bytes->starts_with(kFormat)) return;
-  bytes_ = std::move(*bytes);
-  io::ByteReader in(std::string_view(bytes_).substr(kFormat.size()));
+  auto body = io::read_cache(file_, kFormat);
+  if (!body) return;
+  bytes_ = std::move(*body);
+  io::ByteReader in(bytes_);
   const std::size_t count = in.count();
   entries_.reserve(count);
   for (std::size_t i = 0; i < count && in.good(); ++i) {
@@ -229,8 +229,7 @@ void BoundCache::save() {
     out.text(key);
     out.text(value);
   }
-  // What cannot be kept is found out again.
-  (void)io::write_file(file_, std::string(kFormat) + out.take());
+  io::write_cache(file_, kFormat, out.take());
   is_changed_ = false;
 }
 

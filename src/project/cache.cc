@@ -5,8 +5,7 @@
 
 #include "duck/database.h"
 #include "io/bytes.h"
-#include "io/files.h"
-#include "io/hash.h"
+#include "io/cache_file.h"
 
 namespace weir {
 namespace {
@@ -163,18 +162,12 @@ std::optional<parse::Script> decode_script(std::string_view bytes) {
   return script;
 }
 
-// The file is: header, hash of the rest, the rest. A hash that does not fit means another weir wrote it or the disk
-// lost a part.
 ParseCache::ParseCache(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
-  auto read = io::read_file(path_);
-  const std::string head = header();
-  constexpr std::size_t kHash = 16;
-  if (!read.has_value() || !read->starts_with(head) || read->size() < head.size() + kHash) return;
-  bytes_ = std::move(*read);
-  const std::string_view body = std::string_view(bytes_).substr(head.size() + kHash);
-  if (io::xxh3_hex(body) != std::string_view(bytes_).substr(head.size(), kHash)) return;
-  Reader in(body);
+  auto body = io::read_cache(path_, header());
+  if (!body) return;
+  bytes_ = std::move(*body);
+  Reader in(bytes_);
   std::vector<std::string> names = in.texts();
   const std::size_t count = in.count();
   scripts_.reserve(count);
@@ -256,8 +249,7 @@ void ParseCache::save() const {
     out.text(*key);
     write_all(out, faults_.at(*key));
   }
-  const std::string body = out.take();
-  (void)io::write_file(path_, header() + io::xxh3_hex(body) + body);
+  io::write_cache(path_, header(), out.take());
 }
 
 }  // namespace weir
