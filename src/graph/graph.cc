@@ -212,36 +212,33 @@ Result<Graph> Graph::link(std::vector<Model> models) {
   }
   std::vector<std::size_t> place(models.size());
   for (std::size_t i = 0; i < links.order.size(); ++i) place[links.order[i]] = i;
-  std::vector<Model> ordered;
-  std::vector<std::vector<std::size_t>> producers;
-  ordered.reserve(models.size());
-  producers.reserve(models.size());
+  auto body = std::make_shared<Body>();
+  body->models.reserve(models.size());
+  body->producers.reserve(models.size());
   for (const std::size_t at : links.order) {
-    ordered.push_back(std::move(models[at]));
-    std::vector<std::size_t>& of_model = producers.emplace_back();
+    body->models.push_back(std::move(models[at]));
+    std::vector<std::size_t>& of_model = body->producers.emplace_back();
     for (const std::size_t producer : links.producers[at]) of_model.push_back(place[producer]);
     std::sort(of_model.begin(), of_model.end());
   }
-  Graph graph(std::move(ordered));
-  graph.index(std::move(producers));
-  return graph;
+  index(*body);
+  return Graph(std::move(body));
 }
 
-void Graph::index(std::vector<std::vector<std::size_t>> producers) {
-  producers_ = std::move(producers);
-  readers_.resize(models_.size());
-  by_path_.reserve(models_.size());
-  by_asset_.reserve(models_.size());
-  for (std::size_t i = 0; i < models_.size(); ++i) {
-    by_path_.emplace(models_[i].path, i);
-    for (const Asset& asset : names_of(models_[i])) by_asset_.emplace(asset.key(), i);
-    for (const std::size_t producer : producers_[i]) readers_[producer].push_back(i);
+void Graph::index(Body& body) {
+  body.readers.resize(body.models.size());
+  body.by_path.reserve(body.models.size());
+  body.by_asset.reserve(body.models.size());
+  for (std::size_t i = 0; i < body.models.size(); ++i) {
+    body.by_path.emplace(body.models[i].path, i);
+    for (const Asset& asset : names_of(body.models[i])) body.by_asset.emplace(asset.key(), i);
+    for (const std::size_t producer : body.producers[i]) body.readers[producer].push_back(i);
   }
 }
 
 const Model* Graph::producer(const Asset& asset) const {
-  const auto owner = by_asset_.find(asset.key());
-  return owner == by_asset_.end() ? nullptr : &models_[owner->second];
+  const auto owner = body_->by_asset.find(asset.key());
+  return owner == body_->by_asset.end() ? nullptr : &body_->models[owner->second];
 }
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 // stage checks again.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,25 +30,29 @@ class Graph {
   static std::vector<LinkFault> faults(const std::vector<Model>& models);
 
   /// Producers first; ties by path, so plans and goldens are stable.
-  const std::vector<Model>& models() const { return models_; }
+  const std::vector<Model>& models() const { return body_->models; }
   /// Index of the model with this path. Requires: it exists.
-  std::size_t index_of(const std::string& path) const { return by_path_.at(path); }
+  std::size_t index_of(const std::string& path) const { return body_->by_path.at(path); }
   /// Indexes of the models whose assets model `index` reads (or waits for by `on`), ascending.
-  const std::vector<std::size_t>& producers_of(std::size_t index) const { return producers_[index]; }
+  const std::vector<std::size_t>& producers_of(std::size_t index) const { return body_->producers[index]; }
   /// Indexes of the models that read what model `index` produces, ascending.
-  const std::vector<std::size_t>& readers_of(std::size_t index) const { return readers_[index]; }
+  const std::vector<std::size_t>& readers_of(std::size_t index) const { return body_->readers[index]; }
   /// The model that produces the asset (`<t>_current` is its history's), or nothing: a source.
   const Model* producer(const Asset& asset) const;
 
  private:
-  explicit Graph(std::vector<Model> ordered) : models_(std::move(ordered)) {}
-  void index(std::vector<std::vector<std::size_t>> producers);
+  struct Body {
+    std::vector<Model> models;
+    std::unordered_map<std::string, std::size_t> by_path;
+    std::unordered_map<std::string, std::size_t> by_asset;
+    std::vector<std::vector<std::size_t>> producers;
+    std::vector<std::vector<std::size_t>> readers;
+  };
+  explicit Graph(std::shared_ptr<const Body> body) : body_(std::move(body)) {}
+  static void index(Body& body);
 
-  std::vector<Model> models_;
-  std::unordered_map<std::string, std::size_t> by_path_;
-  std::unordered_map<std::string, std::size_t> by_asset_;
-  std::vector<std::vector<std::size_t>> producers_;
-  std::vector<std::vector<std::size_t>> readers_;
+  /// Copies share it: a project's models are most of what is held of it.
+  std::shared_ptr<const Body> body_;
 };
 
 /// Every asset the model reads: references of its SQL, relationships tests, queries of tests, `on` triggers; without
