@@ -1,16 +1,14 @@
 #include "ops/check.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "bind/binder.h"
-#include "build/layout.h"
 #include "duck/sql.h"
 #include "ops/binding.h"
 #include "ops/clean_check.h"
 #include "ops/metric_warnings.h"
+#include "ops/model_rules.h"
 #include "ops/unit_test.h"
-#include "parse/functions.h"
 #include "project/custom_test.h"
 #include "project/piece.h"
 #include "text/lexer.h"
@@ -83,48 +81,6 @@ void suggest_table(Diagnostic& missing, const Asset& asset, const Source& source
   missing.fix = Fix{last_name(source, missing.span), is_plain ? *near : duck::quote_identifier(*near)};
 }
 
-/// A model that reads what it writes is allowed, and easily written by mistake.
-void note_self_reads(const Graph& graph, Diagnostics& all) {
-  for (const Model& model : graph.models()) {
-    if (model.plane == Plane::Manual) continue;
-    for (const Reference& reference : model.references)
-      if (graph.producer(reference.asset) == &model)
-        all.push_back({.code = Code::W2004,
-                       .severity = Severity::Hint,
-                       .message = "the query reads the table that it writes, as it was before the run",
-                       .path = model.source->path,
-                       .span = reference.span});
-  }
-}
-
-/// Columns that are known and that no lake could hold.
-void judge_stored_columns(const BoundGraph& bound, Diagnostics& all) {
-  for (std::size_t i = 0; i < bound.bound.models.size(); ++i) {
-    const Model& model = bound.graph.models()[i];
-    const bind::BoundModel& known = bound.bound.models[i];
-    if (model.plane != Plane::Managed || known.state != bind::BoundModel::State::Bound) continue;
-    std::vector<duck::Column> columns;
-    for (const bind::BoundColumn& column : known.columns) columns.push_back({column.name, column.type});
-    for (Diagnostic& one : build::judge_columns(model, columns)) all.push_back(std::move(one));
-  }
-}
-
-/// Files are found by names and patterns: what is there may change beside the project.
-bool reads_files(const Graph& graph) {
-  const auto reads = [](const parse::Statement& one) {
-    return std::any_of(one.functions.begin(), one.functions.end(), [](const parse::FunctionCall& call) {
-      return call.is_table_function && (parse::reads_files(call.name) || call.name == "replacement_scan");
-    });
-  };
-  return std::any_of(graph.models().begin(), graph.models().end(), [&reads](const Model& model) {
-    return std::any_of(model.script.statements.begin(), model.script.statements.end(), reads) ||
-           std::any_of(model.macros.begin(), model.macros.end(),
-                       [&reads](const MacroDefinition& macro) { return reads(macro.statement); }) ||
-           std::any_of(model.test_queries.begin(), model.test_queries.end(),
-                       [&reads](const TestQuery& query) { return reads(query.statement); });
-  });
-}
-
 std::string cache_file(const Project& project) { return project.config.root + "/.weir/cache/bound"; }
 
 }  // namespace
@@ -187,7 +143,6 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
   }
   WEIR_TRY(const Project* project, workspace.project());
   checked.models = project->models.size();
-  std::function<void()> remember;
   checked.diagnostics = project->diagnostics;
   CheckRequest without_lineage = request;
   without_lineage.lineage = false;
@@ -201,8 +156,10 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
       checked.diagnostics.push_back(std::move(one));
   WEIR_TRY(const Diagnostics of_metrics, metric_warnings(workspace, *project, bound.bound));
   checked.diagnostics.insert(checked.diagnostics.end(), of_metrics.begin(), of_metrics.end());
-  judge_stored_columns(bound, checked.diagnostics);
-  note_self_reads(bound.graph, checked.diagnostics);
+  for (std::size_t i = 0; i < models.size(); ++i)
+    for (const Diagnostics& found :
+         {judge_stored_columns(models[i], bound.bound.models[i]), note_self_reads(bound.graph, models[i])})
+      checked.diagnostics.insert(checked.diagnostics.end(), found.begin(), found.end());
   for (std::size_t i = 0; i < models.size(); ++i)
     if (bound.bound.models[i].state == bind::BoundModel::State::Blocked)
       checked.blocked.push_back({models[i].path, bound.bound.models[i].blocked_by, {}});
@@ -213,14 +170,13 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
   const bool asks_captures = std::any_of(models.begin(), models.end(), [&bound](const Model& one) {
     return !one.metrics.empty() && bound.bound.columns_of(*one.target) == nullptr;
   });
-  if (seen && bound.columns && bound.bound.is_lasting && !asks_captures && !reads_files(bound.graph))
-    remember = [seen = *seen, models = checked.models, sources = bound.sources, columns = *bound.columns] {
-      seen.remember(models, sources, columns);
-    };
   WEIR_TRY(const Diagnostics tests, check_unit_tests(workspace));
   checked.diagnostics.insert(checked.diagnostics.end(), tests.begin(), tests.end());
   text::sort_diagnostics(checked.diagnostics);
-  if (remember && checked.diagnostics.empty() && checked.blocked.empty()) remember();
+  const bool is_clean = checked.diagnostics.empty() && checked.blocked.empty();
+  if (seen && is_clean && bound.columns && bound.bound.is_lasting && !asks_captures &&
+      std::none_of(models.begin(), models.end(), reads_files))
+    seen->remember(*project, bound);
   return checked;
 }
 
