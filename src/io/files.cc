@@ -87,7 +87,8 @@ Result<std::string> read_file(const std::string& path) {
   if (S_ISDIR(found.st_mode)) return failed(Code::W9010, "read", path, EISDIR);
   std::string bytes;
   // One byte more than the size, so that the read that meets the end needs no second buffer. Files of /proc say 0.
-  bytes.resize(static_cast<std::size_t>(std::max<off_t>(found.st_size + 1, 4096)));
+  // No more than that: texts of thousands of small files are kept.
+  bytes.resize(found.st_size > 0 ? static_cast<std::size_t>(found.st_size) + 1 : 4096);
   std::size_t filled = 0;
   for (;;) {
     if (filled == bytes.size()) bytes.resize(bytes.size() * 2);
