@@ -215,6 +215,12 @@ bool Walk::gather(ModelBinding& binding) {
   std::string blame;
   gather_references(binding, blame);
   const bool files_known = gather_files(binding);
+  // What is wrong in a library is said there, and would be said again of everyone that calls it.
+  const auto held = known_.project().held_up.find(model.path);
+  if (held != known_.project().held_up.end() &&
+      std::any_of(model.macros.begin(), model.macros.end(),
+                  [&held](const MacroDefinition& one) { return one.source->path == held->second; }))
+    blame = held->second;
   if (blame == model.path) {
     binding.bound.state = BoundModel::State::Opaque;
     binding.bound.opaque_because = "it reads its own table, whose columns are not known before its first run";

@@ -61,6 +61,18 @@ TEST_F(MacroFaults, WhatIsWrongInTheMacroItselfIsAnErrorThere) {
   EXPECT_TRUE(said[1].starts_with("W2101 models/lib/m.sql:4:28 ")) << said[1];
 }
 
+TEST_F(MacroFaults, WhatALibraryIsRefusedForIsNotSaidAgainOfThoseThatCallIt) {
+  library("CREATE MACRO f(x) AS g(x) + 1;\nCREATE MACRO g(x) AS f(x) + 1;");
+  model("a", "SELECT f(1) AS v");
+  model("b", "SELECT v FROM a");
+  bind();
+  ASSERT_EQ(project_.diagnostics.size(), 1U);
+  EXPECT_EQ(project_.diagnostics.front().code, Code::W0224);
+  EXPECT_EQ(said(), Lines{});
+  EXPECT_EQ(bound("a").blocked_by, "models/lib/m.sql");
+  EXPECT_EQ(bound("b").blocked_by, "a");
+}
+
 TEST_F(MacroFaults, AFaultOfTheQueryBesideAMacroStaysThere) {
   source("orders", {{"id", "INTEGER"}});
   library("CREATE MACRO fine(x) AS x + 1;");
