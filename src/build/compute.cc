@@ -157,6 +157,7 @@ Result<void> take_windows(Work& work, const std::vector<duck::Column>& result, D
   const duck::Sql time("result.{}", duck::Identifier(column->name));
   WEIR_TRY(const duck::Sql condition, in_windows(model, work.request.windows, time, column->type));
   work.where = duck::Sql(" WHERE {}", condition);
+  work.time = *column;
   const duck::Sql head("SELECT system.main.count_star() FROM (");
   const auto rows = work.connection.query({"{}{}\n) AS result WHERE {} IS NULL", head, work.query, time});
   if (!rows) return work.failed(rows.error(), work.request.query, head.text().size());
@@ -331,6 +332,7 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
   Work work{connection,
             request,
             request.without_rows ? duck::Sql("SELECT * FROM ({}\n) LIMIT 0", query) : query,
+            {},
             {},
             {},
             "_weir_lost_",

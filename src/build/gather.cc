@@ -46,7 +46,7 @@ Result<Gathered> gather(duck::Connection& connection, const GatherRequest& reque
                            .target = {},
                            .lake = request.lake,
                            .earlier_rows = {}};
-  Work work{connection, stage, request.query.sql(), {}, {}, {}, {}, MacroPlaces(longest_of(stage))};
+  Work work{connection, stage, request.query.sql(), {}, {}, {}, {}, {}, MacroPlaces(longest_of(stage))};
   WEIR_CHECK(run_setup(work));
   const auto plan = bind_plan(connection, request.query.sql());
   WEIR_CHECK(pass_gate(connection, plan, request.query, suspect_of(request.model, request.model.result())));

@@ -16,6 +16,7 @@
 #include "parse/splice.h"
 #include "project/macro_place.h"
 #include "project/model.h"
+#include "project/window_rows.h"
 
 namespace weir::build {
 
@@ -77,6 +78,9 @@ struct StageRequest {
   Holder holder = Holder::Lake;
   /// Rows of the slice when it was last built; decides memory or Parquet together with DuckDB's estimate.
   std::optional<std::int64_t> earlier_rows;
+  /// Between which times the rows of its windows lie, as texts, where that is known before they are computed: it
+  /// decides which of them share a file, never which are taken.
+  std::optional<std::pair<std::string, std::string>> times = {};
   /// Rows that no stage which the query reads exceeds; nothing if it reads a table whose rows are not known.
   std::optional<std::int64_t> largest_stage = {};
   /// The query is bound and judged, and no row is computed: a view has none of its own.
@@ -88,6 +92,14 @@ struct StageRequest {
   /// Values may appear in messages, except those of private columns (weir.yaml).
   bool samples = true;
   std::vector<std::string> private_columns;
+};
+
+/// Some windows of a stage, whose rows lie in files of their own.
+struct Piece {
+  /// Their names; together those of all pieces are the stage's.
+  std::string windows;
+  std::int64_t rows = 0;
+  std::vector<std::string> files = {};
 };
 
 struct Stage {
@@ -102,6 +114,12 @@ struct Stage {
   Content content;
   /// Parquet files in the target's folder, ready for add_data_files; empty: rows are in memory.
   std::vector<std::string> files;
+  /// The same files by windows; empty where one file may hold rows of all of them.
+  std::vector<Piece> pieces;
+  /// Where the pieces are cut, see pieces_of().
+  std::vector<calendar::Wall> cuts;
+  /// The column whose every value has a folder of its own, as a lake's partitioning has it; empty: none.
+  std::string folders_of;
   Drift drift;
   /// HUGEINT brought to DECIMAL(38,0), unnamed columns, kept columns …
   Diagnostics notes;
@@ -121,6 +139,9 @@ Result<Stage> compute(duck::Connection& connection, const StageRequest& request)
 /// that holds these very rows may spell them otherwise.
 Result<std::set<std::string>> merged_columns(duck::Connection& clean, const duck::Sql& relation,
                                              const std::vector<lake::ColumnState>& columns);
+
+/// The rows of some of the stage's files, as the stage has them.
+duck::Sql rows_of_files(const Stage& stage, const std::vector<std::string>& files);
 
 /// Fills sum and sum_of_hashes. Columns of `by_value` are hashed without their spelling. Runs on a clean connection, so
 /// that no user macro can shadow an aggregate.

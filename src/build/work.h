@@ -20,6 +20,8 @@ struct Work {
   std::optional<duck::TableName> raw;
   /// ` WHERE …` behind the query as `result`: the rows of the slice's windows.
   duck::Sql where;
+  /// Of windows: the column of the result that places rows in them.
+  std::optional<duck::Column> time = {};
   std::string lost_prefix;
   /// No result has more rows; nothing where that is not known before it is computed.
   std::optional<std::int64_t> most_rows = {};

@@ -44,6 +44,55 @@ Result<duck::Sql> in_windows(const Model& model, const std::string& slice, const
   return duck::Sql("({})", duck::Sql::join(stretches, " OR "));
 }
 
+Result<std::vector<calendar::Wall>> cuts_between(const Model& model, calendar::Wall from, calendar::Wall to,
+                                                 std::size_t most) {
+  WEIR_TRY(const auto zone, calendar::WindowCalendar::make(model.interval, model.lookback, model.tz));
+  std::vector<calendar::Wall> cuts;
+  if (from == calendar::kEver || to == calendar::kForEver) return cuts;
+  // More windows than files could ever be worth: they stay together.
+  constexpr std::size_t kMostWindows = 100'000;
+  for (calendar::Wall at = zone.next(zone.floor(from)); at < to; at = zone.next(at)) {
+    if (cuts.size() == kMostWindows) return std::vector<calendar::Wall>();
+    cuts.push_back(at);
+  }
+  const std::size_t step = cuts.size() / most + 1;
+  std::vector<calendar::Wall> kept;
+  for (std::size_t i = step - 1; i < cuts.size(); i += step) kept.push_back(cuts[i]);
+  return kept;
+}
+
+std::vector<std::string> pieces_of(const std::string& slice, const std::vector<calendar::Wall>& cuts) {
+  const auto windows = calendar::Windows::parse(slice).value_or(calendar::Windows());
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i <= cuts.size(); ++i) {
+    calendar::Windows stretch;
+    stretch.add({i == 0 ? calendar::kEver : cuts[i - 1], i == cuts.size() ? calendar::kForEver : cuts[i]});
+    pieces.push_back(windows.without(windows.without(stretch)).name());
+  }
+  return pieces;
+}
+
+namespace {
+
+/// Halves the pieces at each step, so that a row is compared with few borders.
+duck::Sql number_between(const std::vector<duck::Sql>& borders, const duck::Sql& column, std::size_t first,
+                         std::size_t last) {
+  if (first == last) return duck::Sql("{}", static_cast<std::int64_t>(first));
+  const std::size_t middle = (first + last) / 2;
+  return duck::Sql("CASE WHEN {} < {} THEN {} ELSE {} END", column, borders[middle],
+                   number_between(borders, column, first, middle), number_between(borders, column, middle + 1, last));
+}
+
+}  // namespace
+
+Result<duck::Sql> piece_number(const Model& model, const std::vector<calendar::Wall>& cuts, const duck::Sql& column,
+                               std::string_view type) {
+  WEIR_TRY(const auto zone, calendar::WindowCalendar::make(model.interval, model.lookback, model.tz));
+  std::vector<duck::Sql> borders;
+  for (const calendar::Wall cut : cuts) borders.push_back(bound(zone, cut, type));
+  return number_between(borders, column, 0, borders.size());
+}
+
 std::optional<std::string> window_bound(const Model& model, std::string_view name, const std::string& slice) {
   if (!is_windowed(model)) return std::nullopt;
   const auto windows = calendar::Windows::parse(slice);

@@ -2,9 +2,11 @@
 // {window_end}.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "calendar/windows.h"
 #include "duck/sql.h"
@@ -26,6 +28,16 @@ bool has_time(std::string_view type);
 /// without a time lies in none. Requires: has_time(type), and a model of windows, valid. Errors: W0150.
 Result<duck::Sql> in_windows(const Model& model, const std::string& slice, const duck::Sql& column,
                              std::string_view type);
+
+/// Borders of windows behind `from` and before `to`, evenly left out so that `most` pieces remain at most. Errors:
+/// W0150.
+Result<std::vector<calendar::Wall>> cuts_between(const Model& model, calendar::Wall from, calendar::Wall to,
+                                                 std::size_t most);
+/// The windows of `slice` before the first cut, between each and the next, and behind the last: names, "" for none.
+std::vector<std::string> pieces_of(const std::string& slice, const std::vector<calendar::Wall>& cuts);
+/// Which of those pieces the value of `column` lies in, from 0. Requires: has_time(type). Errors: W0150.
+Result<duck::Sql> piece_number(const Model& model, const std::vector<calendar::Wall>& cuts, const duck::Sql& column,
+                               std::string_view type);
 
 /// "2026-07-05 00:00:00", the begin of the first window ("window_start") or the end of the last one ("window_end"),
 /// open bounds where `slice` names no windows; nothing for other names, and for models that have no windows.

@@ -11,7 +11,8 @@ Result<void> prepare_append(Draft& draft) {
   effect.shaping = effect.statements.size();
   if (added > 0) {
     effect.takes_files = draft.can_add_files();
-    effect.statements.push_back(effect.takes_files ? draft.add_files() : draft.insert(draft.stage_rows()));
+    effect.statements.push_back(effect.takes_files ? draft.add_files(draft.request.stage.files)
+                                                   : draft.insert(draft.stage_rows()));
   }
   effect.changes = !effect.statements.empty() || draft.request.always_commit;
   if (effect.statements.empty() && effect.changes) effect.statements.push_back(draft.touch());

@@ -3,6 +3,7 @@
 // transaction.
 #include <algorithm>
 
+#include "project/window_rows.h"
 #include "publish/draft.h"
 
 namespace weir::publish {
@@ -18,6 +19,12 @@ duck::Sql column_definition(const lake::ColumnState& column) {
 bool has_column(const Shape& shape, const std::string& name) {
   return std::any_of(shape.columns.begin(), shape.columns.end(),
                      [&](const ShapedColumn& column) { return build::same_name(column.state.name, name); });
+}
+
+bool is_date(const Shape& shape, const std::string& name) {
+  return std::any_of(shape.columns.begin(), shape.columns.end(), [&](const ShapedColumn& column) {
+    return build::same_name(column.state.name, name) && column.state.type == "DATE";
+  });
 }
 
 // Sort expressions are the lake's text. They can be restated if every column they may name is still there.
@@ -61,14 +68,18 @@ std::vector<duck::Sql> Draft::create() {
     made.columns.push_back(column.state);
     if (before == nullptr || before->type != column.state.type) made.columns.back().default_sql.reset();
   }
-  if (is_partitioned()) {
+  const bool is_by_time = earlier.partitioned_by.size() == 1 && is_windowed(request.model) &&
+                          build::same_name(earlier.partitioned_by[0], request.model.time_column);
+  if (!request.stage.folders_of.empty() && (earlier.partition_columns.empty() || is_by_time)) {
+    made.partitioned_by = {request.stage.folders_of};
+  } else if (is_partitioned()) {
     made.partitioned_by = {std::string(lake::kPartitionColumn)};
   } else if (earlier.has_other_partitioning ||
              !std::all_of(earlier.partitioned_by.begin(), earlier.partitioned_by.end(),
                           [&](const auto& name) { return has_column(shape, name); })) {
     warn(Code::W6023, "the partitioning that was set on " + request.model.target->uri() + " by hand could not be kept",
          "set it again with ALTER TABLE … SET PARTITIONED BY");
-  } else if (!earlier.is_partitioned()) {
+  } else if (!earlier.is_partitioned() && (!is_by_time || is_date(shape, request.model.time_column))) {
     made.partitioned_by = earlier.partitioned_by;
   }
   if (keeps_order(shape, earlier))

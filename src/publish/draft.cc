@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lake/partition_rows.h"
+#include "project/window_rows.h"
 
 namespace weir::publish {
 namespace {
@@ -203,12 +204,21 @@ Result<void> Draft::need_row_numbers() const {
                       "rename the column"));
 }
 
-duck::Sql Draft::add_files() const {
-  std::vector<duck::Sql> files;
-  for (const std::string& file : request.stage.files) files.push_back(duck::Sql("{}", duck::Literal(file)));
-  return duck::Sql("CALL ducklake_add_data_files({}, {}, [{}], schema => {})", duck::Literal(request.lake.writer()),
-                   duck::Literal(request.model.target->name), duck::Sql::join(files, ", "),
-                   duck::Literal(request.model.target->schema));
+bool Draft::is_partitioned_by_time() const {
+  if (!is_windowed(request.model)) return false;
+  const std::vector<std::string>& held = target.partitioned_by;
+  if (target.exists) return held.size() == 1 && build::same_name(held[0], request.model.time_column);
+  return !request.stage.folders_of.empty();
+}
+
+duck::Sql Draft::add_files(const std::vector<std::string>& files) const {
+  std::vector<duck::Sql> names;
+  for (const std::string& file : files) names.push_back(duck::Sql("{}", duck::Literal(file)));
+  // Folders that are no partition of the table are no column of its rows either.
+  return duck::Sql("CALL ducklake_add_data_files({}, {}, [{}], schema => {}, hive_partitioning => {})",
+                   duck::Literal(request.lake.writer()), duck::Literal(request.model.target->name),
+                   duck::Sql::join(names, ", "), duck::Literal(request.model.target->schema),
+                   duck::Literal(is_partitioned() || is_partitioned_by_time()));
 }
 
 // A file is taken as it is: its columns must be the table's by name and type, and its partition the one weir's own
@@ -216,7 +226,8 @@ duck::Sql Draft::add_files() const {
 bool Draft::can_add_files() const {
   if (request.stage.files.empty() || !request.target.has_plain_folder) return false;
   if (shape.renamed_case || !shape.retyped.empty() || !shape.added.empty()) return false;
-  if (target.exists && (target.has_other_partitioning || target.partitioned_by.size() > (is_partitioned() ? 1U : 0U)))
+  const bool has_folders = is_partitioned() || (is_partitioned_by_time() && !request.stage.folders_of.empty());
+  if (target.exists && (target.has_other_partitioning || target.partitioned_by.size() > (has_folders ? 1U : 0U)))
     return false;
   return std::all_of(shape.columns.begin(), shape.columns.end(), [](const ShapedColumn& column) {
     return column.managed || (column.in_stage && column.in_stage->type == column.state.type);

@@ -70,6 +70,11 @@ class Draft {
   /// The rows of the target (alias t) that the write is about: those of the partition, or of the windows that it makes
   /// exactly the result's; nothing for the whole table.
   std::optional<duck::Sql> slice_condition() const;
+  /// The rows of the target (alias t) that lie in the windows of this name. Requires: a model of windows whose target
+  /// exists, with its time column.
+  Result<duck::Sql> in_windows_named(const std::string& windows) const;
+  /// The number of the stage's piece that a row of the target (alias t) lies in. Requires: the same, and pieces.
+  Result<duck::Sql> number_of_piece() const;
   /// Conditions of which each row of the target (alias t) outside of those meets exactly one. Apart, so that a reader
   /// who asks for rows of the slice alone contradicts each: the engine then leaves the target unread. Requires: a
   /// slice.
@@ -114,8 +119,10 @@ class Draft {
   duck::Sql insert(const duck::Sql& rows) const;
   /// Deletes the rows whose numbers `gone` holds in its column r.
   duck::Sql remove(const duck::TableName& gone) const;
-  /// The CALL that makes the stage's files the table's.
-  duck::Sql add_files() const;
+  /// The CALL that makes files of the stage the table's.
+  duck::Sql add_files(const std::vector<std::string>& files) const;
+  /// True if the table is, or will be, partitioned by its time column.
+  bool is_partitioned_by_time() const;
   /// Row numbers are read as `rowid`. Errors: W6024 the target has a column of that name.
   Result<void> need_row_numbers() const;
   /// True if the stage's files can become the table's as they are.
@@ -136,6 +143,9 @@ class Draft {
 
  private:
   Result<void> take_windows();
+  const lake::ColumnState* time_column() const { return target.column(request.model.time_column); }
+  /// SQLite keeps times as texts, which say no zone.
+  bool has_time_as_text() const;
 
   duck::Connection& clean_;
   /// Of windows, see slice_condition(); known once the shape is.

@@ -290,12 +290,29 @@ Result<void> Draft::take_shape() {
   return judge_nulls(*this);
 }
 
+bool Draft::has_time_as_text() const {
+  const lake::ColumnState* const time = time_column();
+  return request.attached && time != nullptr && time->type == "VARCHAR" &&
+         (request.model.tz.empty() || request.model.tz == "UTC");
+}
+
+Result<duck::Sql> Draft::in_windows_named(const std::string& windows) const {
+  const lake::ColumnState& time = *time_column();
+  const duck::Sql column("t.{}", duck::Identifier(time.name));
+  const bool is_text = has_time_as_text();
+  return in_windows(request.model, windows, is_text ? duck::Sql("TRY_CAST({} AS TIMESTAMP)", column) : column,
+                    is_text ? std::string("TIMESTAMP") : time.type);
+}
+
+Result<duck::Sql> Draft::number_of_piece() const {
+  const lake::ColumnState& time = *time_column();
+  return piece_number(request.model, request.stage.cuts, duck::Sql("t.{}", duck::Identifier(time.name)), time.type);
+}
+
 Result<void> Draft::take_windows() {
   if (!is_windowed(request.model) || !replaces_part(request.model) || !target.exists) return {};
-  const lake::ColumnState* const time = target.column(request.model.time_column);
-  // SQLite keeps times as texts, which say no zone.
-  const bool is_text = request.attached && time != nullptr && time->type == "VARCHAR" &&
-                       (request.model.tz.empty() || request.model.tz == "UTC");
+  const lake::ColumnState* const time = time_column();
+  const bool is_text = has_time_as_text();
   if (time == nullptr || (!has_time(time->type) && !is_text))
     return fail(problem(Code::W0162,
                         request.model.target->uri() + " has no column " + request.model.time_column +
@@ -303,10 +320,7 @@ Result<void> Draft::take_windows() {
                         request.attached ? "name another table, or one that is not there yet"
                                          : "rebuild it with --full-refresh, which computes all of it anew"));
   const duck::Sql column("t.{}", duck::Identifier(time->name));
-  const auto lies_in = [&](const std::string& windows) {
-    return in_windows(request.model, windows, is_text ? duck::Sql("TRY_CAST({} AS TIMESTAMP)", column) : column,
-                      is_text ? std::string("TIMESTAMP") : time->type);
-  };
+  const auto lies_in = [this](const std::string& windows) { return in_windows_named(windows); };
   WEIR_TRY(in_windows_, lies_in(request.stage.windows));
   calendar::Windows ever;
   ever.add({calendar::kEver, calendar::kForEver});

@@ -80,6 +80,8 @@ struct Effect {
   bool needs_schema = false;
   /// True if the write makes the stage's files the table's own: then build::discard keeps them.
   bool takes_files = false;
+  /// Those of them that it leaves out, because their rows are in the table already.
+  std::vector<std::string> files_left = {};
   /// Objects of the memory database to drop afterwards.
   std::vector<duck::TableName> scratch_tables;
   std::vector<duck::TableName> scratch_views;

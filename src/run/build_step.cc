@@ -7,6 +7,7 @@
 
 #include "audit/audit.h"
 #include "base/failpoint.h"
+#include "build/files.h"
 #include "io/clock.h"
 #include "plan/partitions.h"
 #include "project/validity.h"
@@ -78,6 +79,32 @@ bool leaves_no_trace(const Model& model) {
   return model.script.statements.size() == 1 && model.macros.empty() && !model.partitioning;
 }
 
+/// Wall time that the windows hold; the most there is where they are open or none.
+std::chrono::seconds length_of(const std::string& slice) {
+  const auto windows = calendar::Windows::parse(slice);
+  auto length = std::chrono::seconds(0);
+  if (!windows) return std::chrono::seconds::max();
+  for (const calendar::Window& part : windows->parts()) {
+    if (part.begin == calendar::kEver || part.end == calendar::kForEver) return std::chrono::seconds::max();
+    length += part.end - part.begin;
+  }
+  return length;
+}
+
+/// Rows that the slice is expected to have: those that it had, or those of windows at least as long, if they were no
+/// file's worth. Nothing where the engine has to estimate.
+std::optional<std::int64_t> earlier_rows(const Session& session, const StepWork& work) {
+  const std::string key = work.step->model->target->key();
+  if (const state::SliceRecord* earlier = session.world.slice(key, work.step->slice)) return earlier->rows;
+  if (!is_windowed(*work.step->model)) return std::nullopt;
+  const auto& slices = session.world.slices;
+  const auto length = length_of(work.step->slice);
+  std::optional<std::int64_t> most;
+  for (auto at = slices.lower_bound({key, ""}); at != slices.end() && at->first.first == key; ++at)
+    if (at->second.rows && length_of(at->first.second) >= length) most = std::max(most.value_or(0), *at->second.rows);
+  return most && *most < build::kRowsWorthFiles ? most : std::nullopt;
+}
+
 Result<build::Stage> compute_on(Session& session, StepWork& work, duck::Connection& connection, build::Holder holder) {
   const Model& model = *work.step->model;
   const Running::Watch watch(session.running, label_of(work), "computing", connection);
@@ -86,7 +113,6 @@ Result<build::Stage> compute_on(Session& session, StepWork& work, duck::Connecti
   WEIR_TRY(Rendered rendered, render_step(session, work, connection, reading));
   work.setup = std::move(rendered.test_setup);
   work.view_sql = std::move(rendered.view_sql);
-  const state::SliceRecord* earlier = session.world.slice(model.target->key(), work.step->slice);
   build::StageRequest request{
       .model = model,
       .partition = model.partitioning ? work.step->slice : std::string(),
@@ -98,7 +124,8 @@ Result<build::Stage> compute_on(Session& session, StepWork& work, duck::Connecti
       .target = work.target,
       .lake = session.lake_of(model),
       .holder = holder,
-      .earlier_rows = earlier != nullptr ? earlier->rows : std::nullopt,
+      .earlier_rows = earlier_rows(session, work),
+      .times = rendered.times,
       .largest_stage = rendered.largest_stage,
       .without_rows = model.plane == Plane::View && model.tests.empty(),
       .follows_query = holder == build::Holder::Lake &&
@@ -240,6 +267,15 @@ Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& cl
 
 namespace {
 
+/// The least and the greatest time of a stage of windows, as far as it was told with the rows.
+std::optional<std::pair<std::string, std::string>> times_of(const build::Stage& stage, const Model& model) {
+  if (!is_windowed(model)) return std::nullopt;
+  for (const auto& [name, sums] : stage.content.columns)
+    if (text::same_word(name, model.time_column) && sums.minimum && sums.maximum)
+      return std::pair(*sums.minimum, *sums.maximum);
+  return std::nullopt;
+}
+
 /// Readers of the run may read the step's after-image from now on, and no earlier one.
 void show_image(Session& session, const StepWork& work) {
   const Model& model = *work.step->model;
@@ -254,11 +290,12 @@ void show_image(Session& session, const StepWork& work) {
   std::optional<std::int64_t> rows;
   if (stands_alone) rows = work.stage->content.rows;
   const auto base = stands_alone ? std::nullopt : std::optional(work.effect->target_version);
-  session.images.add(*model.target, {work.step->id, work.effect->table_image, stands_alone, rows, base});
+  session.images.add(*model.target,
+                     {work.step->id, work.effect->table_image, stands_alone, rows, times_of(*work.stage, model), base});
   if (!model.is_history() || model.plane != Plane::Managed) return;
   Asset current = *model.target;
   current.name += "_current";
-  session.images.add(current, {work.step->id, work.effect->slice_image, false, {}, base});
+  session.images.add(current, {work.step->id, work.effect->slice_image, false, {}, {}, base});
 }
 
 Result<void> build(Session& session, StepWork& work, duck::Connection& clean) {

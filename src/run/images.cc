@@ -25,7 +25,7 @@ std::optional<Images::Found> Images::find(const Asset& asset, std::int64_t versi
   if (at == images_.end()) return std::nullopt;
   const Image& image = at->second;
   if (!image.stands_alone && image.published && *image.published <= version) return std::nullopt;
-  return Found{image.relation, image.step, image.rows, image.base};
+  return Found{image.relation, image.step, image.rows, image.times, image.base};
 }
 
 std::optional<std::int64_t> Images::published(std::size_t step) const {

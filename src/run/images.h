@@ -12,6 +12,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 
 #include "duck/sql.h"
 #include "lake/lakes.h"
@@ -29,6 +30,8 @@ class Images {
     bool stands_alone = false;
     /// Its rows, where they are known.
     std::optional<std::int64_t> rows = {};
+    /// Of one that is written by windows: the least and the greatest time of the rows computed.
+    std::optional<std::pair<std::string, std::string>> times = {};
     /// The version of the target that the relation adds to; nothing for one that stands alone.
     std::optional<std::int64_t> base = {};
     /// The version of the commit that published it.
@@ -41,6 +44,7 @@ class Images {
     /// The step whose image it is; nothing: the committed table.
     std::optional<std::size_t> step;
     std::optional<std::int64_t> rows = {};
+    std::optional<std::pair<std::string, std::string>> times = {};
     std::optional<std::int64_t> base = {};
   };
 

@@ -30,6 +30,7 @@ class Renderer {
     rendered.query =
         splice_statement(model, model.script.statements.size() - 1, where, work_.step->slice, work_.step->arguments);
     rendered.largest_stage = largest_stage_;
+    rendered.times = times_;
     if (model.plane == Plane::View) rendered.view_sql = stored_query(model);
     if (!unread_.empty()) return fail(not_read(model));
     return rendered;
@@ -126,6 +127,9 @@ class Renderer {
   void note_rows(const std::optional<Images::Found>& image) {
     if (!image || !image->rows) largest_stage_.reset();
     if (largest_stage_) largest_stage_ = std::max(*largest_stage_, *image->rows);
+    if (!image || !image->times) return;
+    if (!times_) times_ = image->times;
+    times_ = {std::min(times_->first, image->times->first), std::max(times_->second, image->times->second)};
   }
 
   void note_input(const Asset& asset, const std::optional<Images::Found>& image, std::int64_t version,
@@ -144,6 +148,7 @@ class Renderer {
   std::set<std::pair<std::string, std::int64_t>> seen_;
   std::vector<Reference> unread_;
   std::optional<std::int64_t> largest_stage_ = 0;
+  std::optional<std::pair<std::string, std::string>> times_;
 };
 
 /// Lakes that the step reads in committed form, or through an image that reads its target; also in queries that are

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parse/splice.h"
@@ -18,6 +19,8 @@ struct Rendered {
   /// Of a view: the query as the lake keeps it.
   std::string view_sql;
   std::optional<std::int64_t> largest_stage;
+  /// Between which times the rows of inputs lie that this run computed by windows; nothing if there are none.
+  std::optional<std::pair<std::string, std::string>> times;
 };
 
 /// The read transaction of a step. A step that reads no lake and runs one statement needs none: each costs as much as a

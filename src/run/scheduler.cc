@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/failpoint.h"
+#include "build/files.h"
 #include "io/clock.h"
 #include "plan/partitions.h"
 #include "run/held_up.h"
@@ -29,6 +30,12 @@ constexpr std::size_t kManySmallStages = 1000;
 
 bool succeeded(Status status) {
   return status == Status::Materialized || status == Status::Unchanged || status == Status::Fresh;
+}
+
+/// True for a step whose commit takes long by itself: a lake works alone on each row that it deletes.
+bool deletes_much(const StepWork& work) {
+  constexpr std::int64_t kManyRows = 1'000'000;
+  return work.effect && work.effect->changes && work.effect->counts.deleted.value_or(0) >= kManyRows;
 }
 
 /// True for a step that the run has work for, or may have.
@@ -117,13 +124,17 @@ Result<std::vector<StepReport>> Scheduler::run(std::vector<state::Lease> leases)
 void Scheduler::enter(std::size_t id, Phase phase) {
   const auto is_busy = [](Phase one) { return one == Phase::Working || one == Phase::Committed; };
   Slot& slot = slots_[id];
-  if (slot.phase == Phase::Staged) staged_.erase({slot.staged_at, id});
+  if (slot.phase == Phase::Staged) {
+    staged_.erase({slot.staged_at, id});
+    slow_.erase(id);
+  }
   if (is_busy(slot.phase)) --busy_;
   slot.phase = phase;
   if (is_busy(phase)) ++busy_;
   if (phase == Phase::Staged) {
     slot.staged_at = steady_clock::now();
     staged_.emplace(slot.staged_at, id);
+    if (deletes_much(slot.work)) slow_.insert(id);
   }
   if (phase == Phase::Committed) candidates_.insert(id);
   if (phase == Phase::Ended) {
@@ -307,7 +318,9 @@ void Scheduler::release_unneeded(std::unique_lock<std::mutex>& lock, duck::Conne
 
 void Scheduler::release(StepWork& work, duck::Connection& clean) {
   if (work.effect) publish::discard(clean, *work.effect);
-  build::discard(clean, *work.stage, work.published && work.effect && work.effect->takes_files);
+  const bool is_taken = work.published && work.effect && work.effect->takes_files;
+  build::discard(clean, *work.stage, is_taken);
+  if (is_taken) build::remove_files(work.effect->files_left);
 }
 
 void Scheduler::begin_step(std::size_t id) {
@@ -356,6 +369,8 @@ bool Scheduler::group_is_due() const {
   if (!others) return true;
   if (session_.options.atomic) return false;
   if (staged_.size() >= kLargestGroup) return true;
+  // Written while the others compute: a commit more costs less than waiting for it at the end.
+  if (!slow_.empty() && !waits_for_batch()) return true;
   return steady_clock::now() - staged_.begin()->first >= kLongestFill && !waits_for_batch();
 }
 

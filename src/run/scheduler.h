@@ -84,6 +84,8 @@ class Scheduler {
   /// Steps to look at: those waiting whose producers moved, in the plan's order, and those whose audit is due.
   std::set<std::size_t> candidates_;
   std::set<std::pair<std::chrono::steady_clock::time_point, std::size_t>> staged_;
+  /// Of those the ones whose commit takes long.
+  std::set<std::size_t> slow_;
   /// Steps whose stages nobody reads any more and that still exist.
   std::vector<std::size_t> unneeded_large_;
   std::vector<std::size_t> unneeded_small_;
