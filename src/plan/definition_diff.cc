@@ -114,6 +114,7 @@ std::optional<std::string> option_in_words(const Model& before, const Model& aft
   if (before.time_column != after.time_column) return differ("time column", before.time_column, after.time_column);
   if (before.interval != after.interval) return differ("interval", before.interval, after.interval);
   if (before.lookback != after.lookback) return differ("lookback", before.lookback, after.lookback);
+  if (before.tz != after.tz) return differ("tz", before.tz, after.tz);
   if (before.file_path != after.file_path) return differ("path", before.file_path, after.file_path);
   if (before.file_format != after.file_format) return differ("format", before.file_format, after.file_format);
   return std::nullopt;

@@ -44,6 +44,7 @@ void add_options(Digest& digest, const Model& model) {
   digest.add("time_column", model.time_column);
   digest.add("interval", model.interval);
   digest.add("lookback", model.lookback);
+  if (!model.tz.empty()) digest.add("tz of windows", model.tz);
   digest.add("path", model.file_path);
   digest.add("format", model.file_format);
   std::vector<std::string> environments = model.environments;

@@ -11,7 +11,11 @@ const std::string kHeader = "-- materialize ducklake://main/t key=id\n";
 std::string print_of(const std::string& text) {
   LoadedProject project;
   project.model("m", text);
-  return fingerprints(project.graph()).at("m");
+  const auto all = fingerprints(project.graph());
+  const auto found = all.find("m");
+  if (found != all.end()) return found->second;
+  ADD_FAILURE() << "refused:\n" << text;
+  return {};
 }
 
 TEST(Fingerprint, HasSixteenHexadecimalDigits) {
@@ -54,6 +58,8 @@ TEST(Fingerprint, TestsDescriptionsTagsAndSchedulesDoNotCount) {
 }
 
 TEST(Fingerprint, WhatChangesTheDataCounts) {
+  const std::string window = "/*\nweir: {strategy: incremental_by_time, ";
+  const std::string file = "/*\nweir: {materialise: file, ";
   const std::vector<std::string> texts = {
       kHeader + "SELECT id, v FROM src",
       kHeader + "SELECT id, v FROM src WHERE v > 1",
@@ -83,6 +89,19 @@ TEST(Fingerprint, WhatChangesTheDataCounts) {
       "-- materialize ducklake://main/t key=id\n-- partitioned daily\nSELECT id, v FROM src",
       "-- materialize ducklake://main/t key=id\n-- partitioned hourly\nSELECT id, v FROM src",
       "-- materialize ducklake://main/t key=id\n-- partitioned daily tz=Europe/Paris\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t key=id duplicates=fail\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t key=id duplicates=last order=v\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t key=id duplicates=last order=w\nSELECT id, v FROM src",
+      "-- materialize ducklake://main/t key=id\n-- partitioned daily format=%Y%m%d\nSELECT id, v FROM src",
+      window + "time_column: v}\n*/\nSELECT id, v FROM src",
+      window + "time_column: w}\n*/\nSELECT id, v FROM src",
+      window + "time_column: v, interval: 1h}\n*/\nSELECT id, v FROM src",
+      window + "time_column: v, lookback: 2d}\n*/\nSELECT id, v FROM src",
+      window + "time_column: v, tz: Europe/Paris}\n*/\nSELECT id, v FROM src",
+      file + "path: out/a.csv, format: csv}\n*/\nSELECT id, v FROM src",
+      file + "path: out/b.csv, format: csv}\n*/\nSELECT id, v FROM src",
+      file + "path: out/a.csv, format: json}\n*/\nSELECT id, v FROM src",
+      file + "path: out/a.csv, format: csv, environments: [dev, prod]}\n*/\nSELECT id, v FROM src",
       "-- materialize manual ducklake://main/t\nINSERT INTO t SELECT 1",
       "-- materialize manual ducklake://main/t\nINSERT INTO t SELECT 2",
   };
@@ -91,6 +110,22 @@ TEST(Fingerprint, WhatChangesTheDataCounts) {
     const auto [other, is_new] = seen.emplace(print_of(text), text);
     EXPECT_TRUE(is_new) << text << "\nhas the fingerprint of\n" << other->second;
   }
+}
+
+TEST(Fingerprint, TheOrderOfEnvironmentsDoesNotCount) {
+  const auto print = [](const std::string& environments) {
+    return print_of("/*\nweir: {materialise: file, path: out/a.csv, format: csv, environments: [" + environments +
+                    "]}\n*/\nSELECT 1 AS id");
+  };
+  EXPECT_EQ(print("dev, prod"), print("prod, dev"));
+  EXPECT_NE(print("dev, prod"), print("prod"));
+}
+
+// Tables and ledgers of earlier versions are found by these digits: what changes them changes kVersion too, on purpose.
+TEST(Fingerprint, VersionOneOfIt) {
+  EXPECT_EQ(print_of("-- materialize ducklake://main/t key=id\n-- partitioned daily tz=Europe/Paris\nSELECT id, v FROM "
+                     "src WHERE v > 1"),
+            "a5dd49d7d0349cd9");
 }
 
 TEST(Fingerprint, AnInputsFingerprintCountsAndOnlyAnInputs) {
