@@ -69,6 +69,24 @@ TEST_P(Protocol, AHolderThatStoodStillIsFencedOut) {
   EXPECT_EQ(shop_->disagreements(), "");
 }
 
+// The second look at the fence, with everything written and nothing committed. Another run comes that far only where
+// recovery does not wait for the lake's lock, so the slice is taken in its place.
+TEST_P(Protocol, AHolderThatIsOvertakenInItsTransactionPublishesNothing) {
+  ASSERT_EQ(shop_->weir("run merge").code, 0);
+  const std::string before = shop_->rows("SELECT k, v FROM lake.merge ORDER BY k");
+  write_delivery(*shop_, 2);
+  const auto first = shop_->start("run merge", {{"WEIR_FAILPOINT", "after_write=stop"}});
+  until_stopped(*first);
+  shop_->overtake();
+  first->signal(SIGCONT);
+  EXPECT_EQ(first->wait(30s), 1) << first->err();
+  EXPECT_NE(first->err().find("so nothing may be written"), std::string::npos) << first->err();
+  EXPECT_EQ(shop_->rows("SELECT k, v FROM lake.merge ORDER BY k"), before);
+  EXPECT_EQ(shop_->weir("run merge").code, 0);
+  EXPECT_EQ(shop_->rows("SELECT count(*) FROM lake.merge WHERE v >= 20"), "5");
+  EXPECT_EQ(shop_->disagreements(), "");
+}
+
 TEST_P(Protocol, TwoRunsOfOneModelGoOneAfterTheOther) {
   const auto first = shop_->start("run merge append", {{"WEIR_FAILPOINT", "before_lock=stop"}});
   until_stopped(*first);
@@ -151,6 +169,35 @@ TEST_P(Protocol, AQueryThatReadsItsOwnTableIsRunAgainAfterAForeignCommit) {
   ASSERT_EQ(process->wait(30s), 0) << process->err();
   EXPECT_EQ(shop_->rows("SELECT n FROM lake.counter ORDER BY n"), "1 100 101");
   EXPECT_EQ(shop_->rows("SELECT n FROM lake.seen"), "101");
+  EXPECT_EQ(shop_->disagreements(), "");
+}
+
+TEST_P(Protocol, WhatAForeignCommitBringsIsAuditedWithTheRows) {
+  shop_->write(
+      "models/guarded.sql",
+      "-- materialize ducklake://main/guarded append\n-- data_test unique k\nSELECT k::INTEGER AS k, v::INTEGER "
+      "AS v FROM read_csv('data.csv')\n");
+  shop_->write("models/reader.sql",
+               "-- materialize ducklake://main/reader\nATTACH 'ducklake://main' AS l;\nSELECT k FROM l.guarded\n");
+  ASSERT_EQ(shop_->weir("run guarded reader").code, 0);
+  shop_->write("data.csv", "k,v\n50,50\n");
+  const auto process = shop_->start("run guarded reader --json", {{"WEIR_FAILPOINT", "before_lock=stop"}});
+  until_stopped(*process);
+  shop_->foreign("INSERT INTO lake.guarded VALUES (50, 99)");
+  process->signal(SIGCONT);
+  EXPECT_EQ(process->wait(30s), 1) << process->err();
+  const json steps = json::parse(process->out())["steps"];
+  for (const json& step : steps) {
+    EXPECT_EQ(step["status"], step["model"] == "guarded" ? "failed" : "skipped") << step;
+    if (step["model"] == "guarded") {
+      EXPECT_EQ(step["error"]["data_tests"][0]["violating"], 1) << step;
+    }
+  }
+  EXPECT_EQ(shop_->rows("SELECT k, v FROM lake.guarded WHERE k >= 50"), "50|99");
+  EXPECT_EQ(shop_->rows("SELECT count(*) FROM lake.reader"), "5");
+  shop_->write("data.csv", "k,v\n51,51\n");
+  EXPECT_EQ(shop_->weir("run guarded reader").code, 0);
+  EXPECT_EQ(shop_->rows("SELECT count(*) FROM lake.reader"), "7");
   EXPECT_EQ(shop_->disagreements(), "");
 }
 

@@ -140,6 +140,18 @@ void Shop::lose_state() const {
   must(connection, duck::Sql("CALL postgres_execute('lost', 'DROP SCHEMA weir CASCADE')"));
 }
 
+void Shop::overtake() const {
+  duck::Connection connection = look(true);
+  if (database_) {
+    must(connection, duck::Sql("ATTACH {} AS taken (TYPE postgres)", duck::Literal(database_->target())));
+    must(connection,
+         duck::Sql("CALL postgres_execute('taken', 'UPDATE weir.lease SET run = '''', fence = fence + 1')"));
+    return;
+  }
+  must(connection, duck::Sql("ATTACH {} AS taken (TYPE sqlite)", duck::Literal(root() + "/.weir/state.sqlite")));
+  must(connection, duck::Sql("UPDATE taken.lease SET run = '', fence = fence + 1"));
+}
+
 void Shop::foreign(const std::string& sql) const {
   auto connection = look(true);
   must(connection, duck::Sql::verbatim(sql));

@@ -47,6 +47,8 @@ class Shop {
   std::string rows(const std::string& sql) const;
   /// Runs statements as a foreign writer.
   void foreign(const std::string& sql) const;
+  /// Takes all slices that are held, and gives them back, as a run elsewhere would that holds their runs for dead.
+  void overtake() const;
   /// Drops the state store. Requires: on PostgreSQL.
   void lose_state() const;
 

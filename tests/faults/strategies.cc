@@ -1,5 +1,7 @@
 #include "strategies.h"
 
+#include <set>
+
 namespace weir::faults {
 namespace {
 
@@ -17,6 +19,32 @@ const std::vector<std::string>& strategies() {
   static const std::vector<std::string> all{"replace", "replace_files", "append",     "append_files", "merge",
                                             "scd",     "part",          "part_files", "manual"};
   return all;
+}
+
+const std::vector<std::string>& more_strategies() {
+  static const std::vector<std::string> all{"full_merge", "hash_merge", "windows",    "windows_key",
+                                            "scd_from",   "scd_mark",   "part_merge", "part_append"};
+  return all;
+}
+
+std::string at_of(int n) { return "2026-07-" + std::string(n < 8 ? "0" : "") + std::to_string(n + 2) + "T00:30Z"; }
+
+void write_more_models(const Shop& shop) {
+  const std::string from = " FROM read_csv('data.csv')\n";
+  const std::string rows = "SELECT k::INTEGER AS k, v::INTEGER AS v" + from;
+  // The day of its delivery.
+  const std::string timed =
+      "SELECT k::INTEGER AS k, v::INTEGER AS v, DATE '2026-07-01' + (v // 10)::INTEGER AS t" + from;
+  shop.write("models/full_merge.sql", "/* weir: {strategy: full_merge, key: k} */\n" + rows);
+  shop.write("models/hash_merge.sql", "/* weir: {strategy: hash_merge, key: k, hash: true} */\n" + rows);
+  shop.write("models/windows.sql", "/* weir: {strategy: incremental_by_time, time_column: t} */\n" + timed);
+  shop.write("models/windows_key.sql", "/* weir: {strategy: incremental_by_time, time_column: t, key: k} */\n" + timed);
+  shop.write("models/scd_from.sql", "-- materialize ducklake://main/scd_from history key=k valid_from=t\n" + timed);
+  shop.write("models/scd_mark.sql", "-- materialize ducklake://main/scd_mark history key=k deletes=mark\n" + rows);
+  shop.write("models/part_merge.sql",
+             "-- materialize ducklake://main/part_merge key=k\n-- partitioned dynamic key=p\n" + rows);
+  shop.write("models/part_append.sql",
+             "-- materialize ducklake://main/part_append append\n-- partitioned dynamic key=p\n" + rows);
 }
 
 void write_models(const Shop& shop) {
@@ -59,9 +87,30 @@ std::string Expected::question(const std::string& model) const {
   const std::string table = "lake." + model;
   if (model.ends_with("_files"))
     return "SELECT v, count(*), count(DISTINCT k) FROM " + table + " GROUP BY v ORDER BY v";
-  if (model == "append") return "SELECT v % 10, v, count(*) FROM " + table + " GROUP BY v ORDER BY v";
-  if (model == "scd") return "SELECT k, v FROM " + table + " WHERE is_current ORDER BY k";
+  if (model.ends_with("append")) return "SELECT v % 10, v, count(*) FROM " + table + " GROUP BY v ORDER BY v";
+  // Every version, and whether it ends where the next one begins; the last is open.
+  if (model.starts_with("scd"))
+    return std::string("SELECT k, ") + (model == "scd_mark" ? "CASE WHEN NOT is_deleted THEN v END" : "v") +
+           ", valid_to IS NOT DISTINCT FROM lead(valid_from) OVER (PARTITION BY k ORDER BY valid_from) AND "
+           "coalesce(valid_to > valid_from, true) AND is_current = (valid_to IS NULL) FROM " +
+           table + " ORDER BY k, valid_from";
   return "SELECT k, v FROM " + table + " ORDER BY k, v";
+}
+
+std::string Expected::versions(const std::vector<int>& all, bool marks) {
+  // A value opens a version where it is not the newest one's. A key that a delivery lacks stays open, or is marked.
+  std::map<int, std::vector<std::string>> versions;
+  for (const int n : all) {
+    const auto delivered = delivery(n);
+    for (const auto& [k, v] : delivered)
+      if (versions[k].empty() || versions[k].back() != std::to_string(v)) versions[k].push_back(std::to_string(v));
+    for (auto& [k, values] : versions)
+      if (marks && !delivered.contains(k) && values.back() != "NULL") values.emplace_back("NULL");
+  }
+  std::string text;
+  for (const auto& [k, values] : versions)
+    for (const std::string& v : values) text += (text.empty() ? "" : " ") + std::to_string(k) + "|" + v + "|true";
+  return text;
 }
 
 std::string Expected::answer(const std::string& model) const {
@@ -78,7 +127,7 @@ std::string Expected::answer(const std::string& model) const {
               std::to_string(kManyRows);
     return text;
   }
-  if (model == "append") {
+  if (model.ends_with("append")) {
     std::map<int, int> times;
     for (const int n : all)
       for (const auto& [k, v] : delivery(n)) ++times[v];
@@ -87,11 +136,20 @@ std::string Expected::answer(const std::string& model) const {
           (text.empty() ? "" : " ") + std::to_string(v % 10) + "|" + std::to_string(v) + "|" + std::to_string(count);
     return text;
   }
+  if (model.starts_with("scd")) return versions(all, model == "scd_mark");
+  if (model == "windows") {
+    std::set<std::pair<int, int>> rows;
+    for (const int n : all)
+      for (const auto& row : delivery(n)) rows.insert(row);
+    for (const auto& [k, v] : rows) text += (text.empty() ? "" : " ") + std::to_string(k) + "|" + std::to_string(v);
+    return text;
+  }
   std::map<int, int> rows;
   for (const int n : all) {
     const auto delivered = delivery(n);
-    // A history keeps keys that a snapshot lacks open; replace forgets them.
-    if (model != "merge" && model != "scd") rows.clear();
+    // Replace forgets what a delivery lacks.
+    const bool keeps = model == "merge" || model == "hash_merge" || model == "part_merge" || model == "windows_key";
+    if (!keeps) rows.clear();
     for (const auto& [k, v] : delivered) rows[k] = v;
   }
   return pairs(rows);
