@@ -57,7 +57,11 @@ struct AuditRequest {
 Result<std::vector<Verdict>> audit(duck::Connection& clean, const std::function<Result<duck::Connection>()>& connect,
                                    const AuditRequest& request);
 
-/// "audit failed: 2 of 5 tests on <asset> [slice]; nothing was published" and a line a test; counts only, no row data.
+/// Nothing may be published: a test blocks, or one that is declared has no verdict.
+bool stops(const std::vector<Verdict>& verdicts, const Model& model);
+
+/// "audit failed: 2 of 5 tests on <asset> [slice]; nothing was published" and a line a test, and how many tests came
+/// back if not all did; counts only, no row data.
 std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition,
                             bool published);
 

@@ -1,6 +1,8 @@
 // The message of a failed audit: counts only, because messages travel to logs and notifications.
 #include "audit/audit.h"
 
+#include <algorithm>
+
 namespace weir::audit {
 namespace {
 
@@ -28,6 +30,11 @@ std::string named(const Model& model) {
 
 }  // namespace
 
+bool stops(const std::vector<Verdict>& verdicts, const Model& model) {
+  return verdicts.size() < model.tests.size() ||
+         std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) { return verdict.blocks(); });
+}
+
 std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition,
                             bool published) {
   std::size_t blocking = 0;
@@ -39,6 +46,9 @@ std::string failure_message(const std::vector<Verdict>& verdicts, const Model& m
   for (const bool passed : {false, true})
     for (const auto& verdict : verdicts)
       if ((verdict.status == Verdict::Status::Passed) == passed) message += "\n" + line_of(verdict);
+  if (verdicts.size() < model.tests.size())
+    message += "\n  only " + std::to_string(verdicts.size()) + " of " + std::to_string(model.tests.size()) +
+               " tests came back";
   return message;
 }
 

@@ -122,10 +122,7 @@ class Restore {
         run::test_relation(
             project_, placed_ == nullptr ? env::Placed() : *placed_, *found_.model, lakes_, clean_,
             {.slice = effect.slice_image, .table = effect.table_image, .columns = effect.columns, .partition = {}}));
-    const bool blocks = report.tests.size() != found_.model->tests.size() ||
-                        std::any_of(report.tests.begin(), report.tests.end(),
-                                    [](const audit::Verdict& verdict) { return verdict.blocks(); });
-    if (!blocks) {
+    if (!audit::stops(report.tests, *found_.model)) {
       // A partition's tests may be others than those of the whole table: what is known of them stays as it was.
       if (found_.model->partitioning) return {};
       if (const auto graph = workspace_.sound_graph())

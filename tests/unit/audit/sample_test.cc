@@ -64,5 +64,20 @@ TEST_F(Bench, TheMessageCountsAndShowsNoRows) {
             "  ✓ not_null(w)");
 }
 
+TEST_F(Bench, FewerVerdictsThanDeclaredTestsStopTheStep) {
+  table("SELECT 1 AS v");
+  auto present = test(TestKind::NotNull, {"v"});
+  present.name = "not_null(v)";
+  auto unique = test(TestKind::Unique, {"v"});
+  auto got = verdicts({present, unique});
+  EXPECT_FALSE(stops(got, model_));
+  got.pop_back();
+  EXPECT_TRUE(stops(got, model_));
+  EXPECT_EQ(failure_message(got, model_, "", false),
+            "audit failed: 0 of 1 tests on ducklake://main/main.orders; nothing was published\n"
+            "  ✓ not_null(v)\n"
+            "  only 1 of 2 tests came back");
+}
+
 }  // namespace
 }  // namespace weir::audit
