@@ -79,6 +79,7 @@ class Walk {
   Result<void> bind_layer(const std::vector<std::size_t>& layer);
   bool gather(ModelBinding& binding);
   void gather_references(ModelBinding& binding, std::string& blame);
+  SharedColumns declared_columns(ModelBinding& binding);
   bool gather_files(ModelBinding& binding);
   std::string key_of(const ModelBinding& binding) const;
   bool recall(ModelBinding& binding);
@@ -162,6 +163,7 @@ void Walk::gather_references(ModelBinding& binding, std::string& blame) {
       continue;
     const Model* producer = known_.graph().producer(reference.asset);
     SharedColumns columns = known_.columns_to_read(reference.asset, producer == &model);
+    if (columns == nullptr && producer == &model) columns = declared_columns(binding);
     if (columns == nullptr) {
       if (blame.empty()) blame = producer != nullptr ? producer->path : reference.asset.uri();
       if (producer == nullptr) {
@@ -172,6 +174,19 @@ void Walk::gather_references(ModelBinding& binding, std::string& blame) {
     }
     add_input(binding, std::move(name), known_.history_of(reference.asset).uri(), std::move(columns));
   }
+}
+
+/// What the first run reads of the model's own table: no rows of what its header declares. Null if that is not enough.
+SharedColumns Walk::declared_columns(ModelBinding& binding) {
+  duck::Connection* connection = binding.model->contract.empty() ? nullptr : body_.connection();
+  if (connection == nullptr) return nullptr;
+  auto types = contract_types(*connection, *binding.model);
+  if (!types) {
+    std::move(types.error().begin(), types.error().end(), std::back_inserter(binding.found));
+    return nullptr;
+  }
+  auto declared = declared_table(*binding.model, *types);
+  return declared ? std::make_shared<Columns>(std::move(*declared)) : nullptr;
 }
 
 bool Walk::gather_files(ModelBinding& binding) {
@@ -198,7 +213,8 @@ bool Walk::gather_files(ModelBinding& binding) {
       // Two calls of one file with other options are two tables.
       std::string key = call.asset + '@' + std::to_string(call.span.begin);
       const Input& input = add_input(binding, std::move(key), call.asset, described.columns);
-      binding.places.files.emplace(call.span.begin, std::pair(std::move(call), input.table));
+      const std::uint32_t begin = call.span.begin;
+      binding.places.files.emplace(begin, std::pair(std::move(call), input.table));
     }
   }
   return all_known;

@@ -2,28 +2,16 @@
 
 #include <algorithm>
 
-#include "project/validity.h"
+#include "project/contract.h"
 #include "text/lexer.h"
 
 namespace weir::bind {
 namespace {
 
-constexpr std::string_view kPartitionColumn = "_wm_partition";
-
 /// What a lake makes of a type (a sum of integers is stored as a decimal, never as 128 bits).
 std::string stored_type(const std::string& type) {
   if (type == "HUGEINT" || type == "UHUGEINT") return "DECIMAL(38,0)";
   return type;
-}
-
-void add_columns_of_plane(const Model& model, Columns& columns) {
-  const auto add = [&columns](std::string_view name, std::string_view type) {
-    if (!has_column(columns, name)) columns.push_back({std::string(name), std::string(type)});
-  };
-  if (model.is_history())
-    for (const auto& [name, type] : validity_columns(model).columns()) add(name, type);
-  if (model.keep_hash) add(kHashColumn, "VARCHAR");
-  if (model.partitioning && model.plane == Plane::Managed) add(kPartitionColumn, "VARCHAR");
 }
 
 }  // namespace
@@ -45,7 +33,7 @@ SharedColumns table_of(const Model& model, const std::vector<BoundColumn>& colum
   auto made = std::make_shared<Columns>();
   made->reserve(columns.size() + 1);
   for (const BoundColumn& column : columns) made->push_back({column.name, stored_type(column.type)});
-  add_columns_of_plane(model, *made);
+  add_kept_columns(model, *made);
   return made;
 }
 
@@ -75,7 +63,7 @@ std::optional<KnownSchema> KnownAssets::set_captured(const Model& model) {
   if (last == nullptr) last = source(*model.target);
   if (last == nullptr) return std::nullopt;
   auto made = std::make_shared<Columns>(last->columns);
-  add_columns_of_plane(model, *made);
+  add_kept_columns(model, *made);
   for (const Asset& asset : readable_assets(model)) columns_[asset.key()] = made;
   return *last;
 }

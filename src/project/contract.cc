@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "project/validity.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
 
 namespace weir {
 namespace {
+
+constexpr std::string_view kPartitionColumn = "_wm_partition";
 
 using text::TokenKind;
 
@@ -74,6 +77,30 @@ Result<std::vector<std::optional<std::string>>> contract_types(duck::Connection&
   }
   if (!errors.empty()) return fail(std::move(errors));
   return types;
+}
+
+void add_kept_columns(const Model& model, std::vector<duck::Column>& columns) {
+  const auto add = [&columns](std::string_view name, std::string_view type) {
+    const bool is_there = std::any_of(columns.begin(), columns.end(),
+                                      [name](const duck::Column& one) { return text::same_word(one.name, name); });
+    if (!is_there) columns.push_back({std::string(name), std::string(type)});
+  };
+  if (model.is_history())
+    for (const auto& [name, type] : validity_columns(model).columns()) add(name, type);
+  if (model.keep_hash) add(kHashColumn, "VARCHAR");
+  if (model.partitioning && model.plane == Plane::Managed) add(kPartitionColumn, "VARCHAR");
+}
+
+std::optional<std::vector<duck::Column>> declared_table(const Model& model,
+                                                        const std::vector<std::optional<std::string>>& types) {
+  if (model.contract.empty()) return std::nullopt;
+  std::vector<duck::Column> columns;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!types[i]) return std::nullopt;
+    columns.push_back({model.contract[i].name, *types[i]});
+  }
+  add_kept_columns(model, columns);
+  return columns;
 }
 
 Diagnostics judge_contract(const Model& model, const std::vector<std::optional<std::string>>& types,

@@ -23,7 +23,16 @@ Result<std::vector<std::optional<std::string>>> contract_types(duck::Connection&
 Diagnostics judge_contract(const Model& model, const std::vector<std::optional<std::string>>& types,
                            const std::vector<duck::Column>& columns);
 
-/// Both in one; nothing for a model without contract.
+/// The model's table as its header declares it: the columns of a contract that names every type (`types` as
+/// contract_types gives them), then those that weir adds to a table of this plane and strategy. Nothing without such a
+/// contract.
+std::optional<std::vector<duck::Column>> declared_table(const Model& model,
+                                                        const std::vector<std::optional<std::string>>& types);
+
+/// Adds the columns that weir keeps in the model's table, unless they are among `columns`.
+void add_kept_columns(const Model& model, std::vector<duck::Column>& columns);
+
+/// contract_types and judge_contract in one; nothing for a model without contract.
 Result<void> check_contract(duck::Connection& connection, const Model& model, const std::vector<duck::Column>& columns);
 
 }  // namespace weir

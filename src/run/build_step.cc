@@ -54,8 +54,11 @@ Diagnostics in_project_words(const Session& session, const Model& model, Diagnos
       const Model* producer = session.graph.producer(reference.asset);
       problem.span = reference.span;
       problem.message = (producer == nullptr ? reference.asset : producer->relation).uri() + " does not exist yet";
-      problem.hint = producer == nullptr ? "no model of the project produces it"
-                                         : "run the model that produces it first: weir run " + producer->path;
+      problem.hint = producer == nullptr  ? "no model of the project produces it"
+                     : producer == &model ? "the query reads the table that it writes, and nothing has made it yet; "
+                                            "name its columns with their types under `columns:` in a block header, "
+                                            "and the first run reads an empty table"
+                                          : "run the model that produces it first: weir run " + producer->path;
     }
   }
   return problems;
@@ -231,17 +234,10 @@ Result<void> audit_relations(Session& session, StepWork& work, duck::Connection&
   work.report.ms.audit += millis_since(begin);
   if (!verdicts) return fail(std::move(verdicts).error());
   work.report.tests = std::move(*verdicts);
-  const bool complete = work.report.tests.size() == model.tests.size();
-  if (complete &&
-      std::none_of(work.report.tests.begin(), work.report.tests.end(), [](const auto& v) { return v.blocks(); })) {
-    work.passed_tests = true;
-    return {};
-  }
-  work.passed_tests = false;
+  work.passed_tests = !audit::stops(work.report.tests, model);
+  if (work.passed_tests) return {};
   Diagnostic found{.code = Code::W5001, .path = model.source->path};
   found.message = audit::failure_message(work.report.tests, model, work.step->slice, published);
-  if (!complete)
-    found.message += fmt::format("\n  only {} of {} tests came back", work.report.tests.size(), model.tests.size());
   return fail(std::move(found));
 }
 

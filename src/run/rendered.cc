@@ -7,6 +7,7 @@
 #include <set>
 
 #include "io/file_identity.h"
+#include "project/contract.h"
 #include "project/setup.h"
 #include "run/inline.h"
 #include "text/lexer.h"
@@ -14,10 +15,21 @@
 namespace weir::run {
 namespace {
 
+/// A read of the table that the model writes, where it writes it; of a history also as `<t>_current`.
+bool is_own(const Model& model, const Reference& reference) {
+  if (!model.target || reference.has_at) return false;
+  Asset current = *model.target;
+  current.name += "_current";
+  return reference.asset == *model.target || (model.is_history() && reference.asset == current);
+}
+
 /// Statements of the model rendered for this run: references to where the data is, tokens and arguments filled in.
 class Renderer {
  public:
-  Renderer(Session& session, StepWork& work) : session_(session), work_(work) {}
+  /// `own_table`: what stands for the model's own table where nothing has made it yet; empty if it is read as any
+  /// other.
+  Renderer(Session& session, StepWork& work, std::string own_table)
+      : session_(session), work_(work), own_table_(std::move(own_table)) {}
 
   /// Requires: images' mutex held shared, the lakes in `versions` pinned by the caller's transaction. Errors: W6031.
   Result<Rendered> render(const std::map<std::string, std::int64_t>& versions) {
@@ -89,6 +101,7 @@ class Renderer {
     }
     const std::optional<Images::Found> image = session_.images.find(reference.asset, pinned);
     const Model* producer = session_.graph.producer(reference.asset);
+    if (!own_table_.empty() && is_own(*work_.step->model, reference)) return own_table_;
     if (is_inlined(producer, image.has_value())) {
       largest_stage_.reset();
       return inlined(*producer, [&](const Reference& inner) { return relation_of(inner, versions); });
@@ -145,11 +158,28 @@ class Renderer {
 
   Session& session_;
   StepWork& work_;
+  const std::string own_table_;
   std::set<std::pair<std::string, std::int64_t>> seen_;
   std::vector<Reference> unread_;
   std::optional<std::int64_t> largest_stage_ = 0;
   std::optional<std::pair<std::string, std::string>> times_;
 };
+
+/// No rows of the model's own table, for its first run; empty if it reads none of its own, if the table is there, and
+/// if the header does not declare it.
+Result<std::string> first_table(const StepWork& work, duck::Connection& connection) {
+  const Model& model = *work.step->model;
+  const bool reads_own = std::any_of(model.references.begin(), model.references.end(),
+                                     [&model](const Reference& reference) { return is_own(model, reference); });
+  if (!reads_own || work.target.exists || work.target.is_deferral) return std::string();
+  WEIR_TRY(const auto types, contract_types(connection, model));
+  const auto columns = declared_table(model, types);
+  if (!columns) return std::string();
+  std::vector<duck::Sql> empty;
+  for (const duck::Column& column : *columns)
+    empty.emplace_back("CAST(NULL AS {}) AS {}", duck::Sql::verbatim(column.type), duck::Identifier(column.name));
+  return duck::Sql("(SELECT {} WHERE false)", duck::Sql::join(empty, ", ")).text();
+}
 
 /// Lakes that the step reads in committed form, or through an image that reads its target; also in queries that are
 /// put into its own.
@@ -194,7 +224,8 @@ Result<Rendered> pin_and_render(Session& session, StepWork& work, duck::Connecti
   }
   work.report.inputs.clear();
   work.staged_inputs.clear();
-  return Renderer(session, work).render(versions);
+  WEIR_TRY(std::string own_table, first_table(work, connection));
+  return Renderer(session, work, std::move(own_table)).render(versions);
 }
 
 Result<void> open_datatables(Session& session, StepWork& work) {
