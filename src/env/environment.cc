@@ -31,6 +31,29 @@ Result<Environment> look(state::Store& store, const std::string& name) {
   return environment;
 }
 
+Result<Environment> look(state::Store& store, const std::string& name, const Graph& graph) {
+  WEIR_TRY(Environment environment, look(store, name));
+  if (!environment.shown) return environment;
+  std::map<std::string, const Model*> by_view;
+  std::set<std::string> paths;
+  for (const Model& model : graph.models()) {
+    paths.insert(model.path);
+    if (environment.shown_model(model.path) == nullptr) by_view.emplace(view_of(model.relation, name).key(), &model);
+  }
+  for (state::ShownModel& one : environment.shown->models) {
+    if (paths.contains(one.model)) continue;
+    const auto view = parse_asset(one.view);
+    const auto moved = view ? by_view.find(view->key()) : by_view.end();
+    if (moved == by_view.end()) continue;
+    one.model = moved->second->path;
+    environment.has_moved = true;
+  }
+  if (environment.has_moved)
+    std::sort(environment.shown->models.begin(), environment.shown->models.end(),
+              [](const state::ShownModel& a, const state::ShownModel& b) { return a.model < b.model; });
+  return environment;
+}
+
 Asset view_of(const Asset& relation, const std::string& environment) {
   Asset view = relation;
   if (environment != kProd) view.schema = environment + "__" + relation.schema;

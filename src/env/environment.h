@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "graph/graph.h"
 #include "project/asset.h"
 #include "state/store.h"
 
@@ -23,6 +24,8 @@ struct Environment {
   std::map<std::string, state::OwnedRecord> owned;
   /// Keys of those that other environments show.
   std::set<std::string> shown_elsewhere;
+  /// Entries of `shown` stand under another path than in the state.
+  bool has_moved = false;
 
   const state::ShownModel* shown_model(const std::string& path) const;
   /// The number of the next generation.
@@ -31,6 +34,10 @@ struct Environment {
 
 /// Reads what the state store knows of one environment. Errors: W70xx.
 Result<Environment> look(state::Store& store, const std::string& name);
+
+/// The same as the project has it: what is shown of a model whose file was moved, and whose relation stayed, stands
+/// under the model's path of today.
+Result<Environment> look(state::Store& store, const std::string& name, const Graph& graph);
 
 /// The name of the view by which an environment shows a relation: `main.orders` in prod, `dev__main.orders` in dev.
 Asset view_of(const Asset& relation, const std::string& environment);

@@ -223,7 +223,7 @@ Result<Work> work_of(Workspace& workspace, const EnvironmentChanges& changes, co
   WEIR_TRY(state::Store * store, workspace.store_if_there());
   env::Environment shown;
   if (store != nullptr) {
-    WEIR_TRY(shown, env::look(*store, workspace.environment()));
+    WEIR_TRY(shown, env::look(*store, workspace.environment(), *graph));
   }
   WEIR_CHECK(keep_same_rows(workspace, changes, shown, work));
   WEIR_TRY(const auto fingerprints, workspace.fingerprints(*graph, work.models));

@@ -10,6 +10,7 @@
 #include "ops/check.h"
 #include "ops/definitions.h"
 #include "plan/fingerprint.h"
+#include "project/identity.h"
 
 namespace weir::ops {
 namespace {
@@ -73,7 +74,7 @@ state::DeployedModel record_of(const Model& model, const std::string& fingerprin
   state::DeployedModel record{.model = model.path, .file = model.source->path};
   record.plane = name_of(model.plane);
   record.strategy = name_of(model.strategy);
-  if (model.target) record.asset = model.target->key();
+  record.asset = identity_of(model);
   record.fingerprint = fingerprint;
   record.source_hash = model.source->hash;
   if (model.partitioning) record.partitioned = calendar::name_of(model.partitioning->kind);
@@ -117,13 +118,34 @@ Result<void> note_presence(Workspace& workspace, state::Deployment& deployment) 
   for (const Model& model : whole->models()) {
     deployment.present.push_back(model.path);
     paths.insert(model.path);
-    if (model.target) assets.insert(model.target->key());
+    assets.insert(identity_of(model));
   }
   if (deployment.environment == env::kProd) return {};
   WEIR_TRY(const Definitions definitions, definitions_in(workspace, deployment.environment));
   for (const state::DeployedModel& record : definitions.records)
-    if (definitions.deferred.contains(record.model) && !paths.contains(record.model) && !assets.contains(record.asset))
+    if (definitions.deferred.contains(record.model) && !paths.contains(record.model) &&
+        (record.asset.empty() || !assets.contains(record.asset)))
       deployment.absent.push_back(record.model);
+  return {};
+}
+
+/// A model whose file was moved, and that had nothing to build, is recorded under its new path alone.
+Result<void> add_moved(Workspace& workspace, state::Deployment& deployment) {
+  WEIR_TRY(const Graph* graph, workspace.graph());
+  WEIR_TRY(state::Store * store, workspace.store());
+  WEIR_TRY(const auto deployed, store->deployed(deployment.environment));
+  std::set<std::string> paths, gone;
+  for (const state::DeployedModel& one : deployed) paths.insert(one.model);
+  for (const state::DeployedModel& one : deployed)
+    if (std::find(deployment.present.begin(), deployment.present.end(), one.model) == deployment.present.end())
+      gone.insert(one.asset);
+  const auto fingerprints = plan::fingerprints(*graph);
+  for (const Model& model : graph->models()) {
+    const std::string identity = identity_of(model);
+    if (paths.contains(model.path) || identity.empty() || !gone.contains(identity)) continue;
+    deployment.models.push_back(record_of(model, fingerprints.at(model.path)));
+    deployment.models.back().source = model.source->text;
+  }
   return {};
 }
 
@@ -215,6 +237,7 @@ Result<void> take_out_removed(Workspace& workspace, const std::string& environme
   // Mostly there is nothing, and nobody is kept waiting.
   WEIR_TRY(auto changes, store->compare(deployment));
   if (changes.empty()) return {};
+  if (!changes.removed.empty()) WEIR_CHECK(add_moved(workspace, deployment));
   WEIR_TRY(changes, store->deploy(deployment));
   return {};
 }

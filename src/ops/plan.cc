@@ -65,7 +65,8 @@ class Planner {
   Result<void> run() {
     WEIR_TRY(state::Store * store, workspace_.store_if_there());
     if (store != nullptr) {
-      WEIR_TRY(environment_, env::look(*store, environment()));
+      WEIR_TRY(const Graph* graph, workspace_.sound_graph());
+      WEIR_TRY(environment_, env::look(*store, environment(), *graph));
     }
     WEIR_TRY(report_.changes, changes_in(workspace_, environment(), report_.request.forward_only));
     report_.warnings = report_.changes.warnings;

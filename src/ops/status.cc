@@ -92,7 +92,7 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   WEIR_TRY(const Project* project, workspace.project());
   std::set<std::string> all;
   for (const Model& model : graph->models()) all.insert(model.path);
-  WEIR_TRY(const env::Environment shown, env::look(*store, environment));
+  WEIR_TRY(const env::Environment shown, env::look(*store, environment, *graph));
   WEIR_TRY(const env::Placed* placed, workspace.placed());
   WEIR_TRY(const plan::World world, run::observe(*project, *placed->graph, all, *lakes, *store, shown));
   WEIR_TRY(auto fingerprints, workspace.fingerprints(*graph));

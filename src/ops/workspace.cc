@@ -315,7 +315,7 @@ Result<const env::Placed*> Workspace::placed() {
   WEIR_TRY(const Graph* graph, sound_graph());
   WEIR_CHECK(look_around());
   WEIR_TRY(state::Store * store, this->store());
-  WEIR_TRY(const env::Environment environment, env::look(*store, environment_));
+  WEIR_TRY(const env::Environment environment, env::look(*store, environment_, *graph));
   WEIR_TRY(const auto fingerprints, this->fingerprints(*graph));
   const auto definitions = plan::fingerprints(*graph);
   WEIR_TRY(env::Placed placed, env::place(*graph, {.fingerprints = fingerprints,

@@ -12,6 +12,7 @@
 #include "plan/definition_diff.h"
 #include "plan/effect.h"
 #include "plan/fingerprint.h"
+#include "project/identity.h"
 #include "text/lexer.h"
 
 namespace weir::plan {
@@ -33,8 +34,8 @@ class Pairs {
     for (const auto& [path, record] : by_path)
       if (!record->asset.empty()) gone.emplace(record->asset, record);
     for (const Model& model : current.models()) {
-      if (pairs_.contains(model.path) || !model.target) continue;
-      const auto found = gone.find(model.target->key());
+      if (pairs_.contains(model.path)) continue;
+      const auto found = gone.find(identity_of(model));
       if (found == gone.end()) continue;
       pairs_.emplace(model.path, found->second);
       by_path.erase(found->second->model);

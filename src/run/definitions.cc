@@ -3,6 +3,7 @@
 #include <map>
 
 #include "plan/fingerprint.h"
+#include "project/identity.h"
 
 namespace weir::run {
 namespace {
@@ -13,7 +14,7 @@ state::DefinitionRecord record_of(const Project& project, const Model& model, co
   record.file = model.source->path;
   record.plane = name_of(model.plane);
   record.strategy = name_of(model.strategy);
-  if (model.target) record.asset = model.target->key();
+  record.asset = identity_of(model);
   record.source = model.source->text;
   for (const MacroLibrary* library : libraries_of(project, model))
     record.libraries.emplace(library->source->path, library->source->text);

@@ -211,7 +211,7 @@ Result<std::optional<state::PromotionRecord>> promote(const Project& project, la
                                                       const PromoteRequest& request, const std::atomic<bool>& stop) {
   const auto& before = request.environment.shown;
   if (request.models.empty() && !before) return std::optional<state::PromotionRecord>();
-  if (before && before->models == request.models) return before;
+  if (before && before->models == request.models && !request.environment.has_moved) return before;
   Moves moves = moves_of(request.environment, request.models);
   const bool moves_views = !moves.shown.empty() || !moves.gone.empty();
   Promotion promotion(lakes, request, std::move(moves));

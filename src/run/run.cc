@@ -257,7 +257,7 @@ Result<std::optional<state::PromotionRecord>> move_environment(Session& session,
       return shown;
     }
     WEIR_CHECK(recover(session.project, session.lakes, session.store, session.listener, session.stop));
-    WEIR_TRY(environment, env::look(session.store, environment.name));
+    WEIR_TRY(environment, env::look(session.store, environment.name, session.graph));
   }
 }
 
@@ -365,7 +365,7 @@ Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes
   planned.fingerprints = plan::fingerprints(graph, env::own_data(graph, request.selected, forks));
   const auto& fingerprints = planned.fingerprints;
   const auto definitions = forks.empty() ? fingerprints : plan::fingerprints(graph);
-  WEIR_TRY(planned.environment, env::look(store, request.options.environment));
+  WEIR_TRY(planned.environment, env::look(store, request.options.environment, graph));
   const std::set<std::string> selected =
       with_changed_producers(graph, request.selected, fingerprints, planned.environment);
   env::PlaceRequest place{.fingerprints = fingerprints,

@@ -37,7 +37,7 @@ struct DeployedModel {
   std::string file;
   std::string plane;
   std::string strategy;
-  /// key() of the asset it produces; empty if it produces none.
+  /// key() of the asset it produces, or of an ephemeral model's relation; empty if there is neither.
   std::string asset;
   /// Of the definition: what its data depends on.
   std::string fingerprint;

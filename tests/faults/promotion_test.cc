@@ -59,14 +59,15 @@ TEST_P(Promotion, ADeathAnywhereLeavesOldOrNewAndTheNextRunCompletes) {
   write_pair(10);
   ASSERT_EQ(shop_->weir("run").code, 0);
   int value = 10;
-  for (const std::string& at : std::vector<std::string>{"promote_statement", "before_promotion", "before_commit",
-                                                        "after_promotion", "promotion_recorded", "before_end"}) {
+  for (const std::string& at :
+       std::vector<std::string>{"after_stage", "before_moving", "promote_statement", "before_promotion",
+                                "before_commit", "after_promotion", "promotion_recorded", "before_end"}) {
     SCOPED_TRACE(at);
     write_pair(value + 10);
-    EXPECT_NE(shop_->weir("run --force", {{"WEIR_FAILPOINT", at + "=exit"}}).code, 0);
+    EXPECT_NE(shop_->weir("apply --force", {{"WEIR_FAILPOINT", at + "=exit"}}).code, 0);
     const std::string left = pair();
     EXPECT_TRUE(left == pair_of(value) || left == pair_of(value + 10)) << left;
-    const Ended again = shop_->weir("run --force");
+    const Ended again = shop_->weir("apply --force");
     EXPECT_EQ(again.code, 0) << again.err;
     EXPECT_EQ(pair(), pair_of(value + 10));
     value += 10;
