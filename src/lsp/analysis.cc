@@ -7,6 +7,7 @@
 
 #include "bind/binder.h"
 #include "io/files.h"
+#include "lsp/functions.h"
 #include "metric/judge.h"
 #include "ops/binding.h"
 #include "ops/check.h"
@@ -63,6 +64,7 @@ class Analyst {
     link(made);
     if (!bind(made, cancelled)) return false;
     add_macros(made);
+    add_functions(made);
     return true;
   }
 
@@ -210,6 +212,14 @@ class Analyst {
         made.macros.try_emplace(name, macro);
   }
 
+  /// Asked of the engine once.
+  void add_functions(Snapshot& made) {
+    if (functions_ == nullptr)
+      if (const auto connection = parser_->connection(); connection.has_value())
+        functions_ = functions_of(**connection);
+    made.functions = functions_;
+  }
+
   static void add_assets(const Model& model, Snapshot& made) {
     for (const Asset& asset : inputs_of(model)) made.assets.try_emplace(asset.key(), KnownAsset{asset, "", nullptr});
     for (const Asset& asset : outputs_of(model)) produce(asset, model, made);
@@ -229,6 +239,7 @@ class Analyst {
   std::unique_ptr<bind::Binder> binder_;
   ops::SourceColumns sources_;
   std::set<std::string> asked_for_;
+  std::shared_ptr<const KnownFunctions> functions_;
   std::chrono::steady_clock::time_point looked_;
   metric::FitTexts fit_metrics_;
   metric::FitTexts bound_metrics_;

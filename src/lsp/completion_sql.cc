@@ -163,7 +163,8 @@ class SqlCompletion {
     for (const auto& [alias, place] : scope_.names().aliases())
       items.add({.label = sql_name(alias), .kind = ItemKind::Module, .detail = place.uri(), .group = 3});
     add_macros(items, true);
-    return items.take();
+    add_functions(items, typed, true);
+    return with_more_to_come(items, typed);
   }
 
   void add_macros(Items& items, bool as_tables) const {
@@ -187,7 +188,29 @@ class SqlCompletion {
       if (const auto table = scope_.table(*item); table.asset) add_metrics(items, *table.asset);
     }
     add_macros(items, false);
-    return items.take();
+    add_functions(items, typed, false);
+    return with_more_to_come(items, typed);
+  }
+
+  /// Functions come with the first letter, so an editor has to ask again then.
+  static Json with_more_to_come(Items& items, Span typed) {
+    if (!typed.empty()) return items.take();
+    return {{"isIncomplete", true}, {"items", items.take()}};
+  }
+
+  /// DuckDB's own, which are many: only those that begin with what was typed.
+  void add_functions(Items& items, Span typed, bool as_tables) const {
+    const auto& functions = reading_.snapshot().functions;
+    if (typed.empty() || functions == nullptr) return;
+    const std::string begin = text::lower(view_.sql().substr(typed.begin, typed.size()));
+    for (const KnownFunction& one : *functions) {
+      if (one.is_table != as_tables || !one.name.starts_with(begin)) continue;
+      items.add({.label = one.name,
+                 .kind = ItemKind::Function,
+                 .detail = one.signature,
+                 .documentation = one.description,
+                 .group = 4});
+    }
   }
 
   /// The measures and dimensions of a table that is read, as the expression that computes them.

@@ -38,6 +38,16 @@ struct KnownMacro {
   bool is_table = false;
 };
 
+/// A function of DuckDB that a query may call.
+struct KnownFunction {
+  std::string name;
+  /// `round(x, precision) → DOUBLE` of the form with the fewest parameters.
+  std::string signature;
+  std::string description;
+  bool is_table = false;
+};
+using KnownFunctions = std::vector<KnownFunction>;
+
 struct Snapshot {
   /// Counts edits; equal to the server's own count if nothing was edited since.
   std::uint64_t revision = 0;
@@ -58,6 +68,8 @@ struct Snapshot {
   std::map<std::string, KnownAsset> assets;
   /// By name in lower case.
   std::map<std::string, KnownMacro> macros;
+  /// Sorted by name; null if the engine was not asked.
+  std::shared_ptr<const KnownFunctions> functions;
   /// Columns and lineage of the models that could be bound, by file.
   std::map<std::string, bind::BoundModel> bound;
 
