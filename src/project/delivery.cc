@@ -1,7 +1,10 @@
 #include "project/delivery.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 namespace weir {
 namespace {
@@ -42,6 +45,17 @@ std::string filled_path(std::string_view path, const PathValues& values) {
                                    : values.partition;
     path.remove_prefix(close + 1);
   }
+}
+
+bool is_among(std::string_view path, std::string_view read, std::string_view root) {
+  const auto whole = [&](const std::string& one) {
+    return one.find("://") != std::string::npos ? one : (std::filesystem::path(root) / one).lexically_normal().string();
+  };
+  const std::string written = whole(filled_path(path, {"0", "0", "0", "0"}));
+  const std::string pattern = whole(std::string(read));
+  // Two stars cross folders.
+  const int flags = pattern.find("**") == std::string::npos ? FNM_PATHNAME : 0;
+  return written == pattern || fnmatch(pattern.c_str(), written.c_str(), flags) == 0;
 }
 
 }  // namespace weir

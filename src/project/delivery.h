@@ -25,4 +25,8 @@ struct PathValues {
 };
 std::string filled_path(std::string_view path, const PathValues& values);
 
+/// True if a file that is written to `path`, whatever its placeholders stand for, is among those that the name or glob
+/// `read` stands for. Both are relative to `root`, or absolute.
+bool is_among(std::string_view path, std::string_view read, std::string_view root);
+
 }  // namespace weir

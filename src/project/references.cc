@@ -5,6 +5,7 @@
 
 #include "parse/functions.h"
 #include "project/custom_test.h"
+#include "project/delivery.h"
 #include "project/header_options.h"
 #include "text/lexer.h"
 #include "text/suggest.h"
@@ -331,6 +332,9 @@ class Resolver {
       const std::string file = storage_path(config_, name).value_or(name);
       if (file.find("://") != std::string::npos) model_.is_volatile = true;
       if (model_.files) model_.files->push_back(file);
+      if (model_.plane == Plane::File && is_among(model_.file_path, file, config_.root))
+        report(Code::W6510, call.span, "the query reads the file that it writes, `" + model_.file_path + "`",
+               "write elsewhere: what it reads would be gone after the first run");
     }
   }
 
