@@ -43,7 +43,8 @@ Result<History> history(Workspace& workspace, const std::optional<std::string>& 
 struct SliceStatus {
   std::string slice;
   /// materialized, failed, running, missing, outdated (an older definition), stale (an input changed after it in rows
-  /// that it may have read, or somebody else wrote to the table).
+  /// that it may have read, or somebody else wrote to the table); deferred (the environment has no rows of its own),
+  /// gated (a delivery that it does not make).
   std::string status;
   state::SliceRecord record;
   /// Why it is stale, in words.

@@ -109,12 +109,16 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   SliceJudge judge(*lakes, {*placed->graph, world, fingerprints, running});
   std::vector<AssetStatus> statuses;
   for (const Model& model : placed->graph->models()) {
-    if (!model.target || model.plane == Plane::Table || model.plane == Plane::File) continue;
-    if (wanted && !(*wanted == model.relation)) continue;
-    AssetStatus one{.model = model.path, .asset = model.relation.uri()};
+    if (!model.target) continue;
+    const bool is_delivery = model.plane == Plane::Table || model.plane == Plane::File;
+    const Asset& shown_as = is_delivery ? *model.target : model.relation;
+    if (wanted && !(*wanted == shown_as) && !(*wanted == model.relation)) continue;
+    AssetStatus one{.model = model.path, .asset = shown_as.uri()};
     const auto print = fingerprints.find(model.path);
     if (const auto fault = blocked->find(model.path); fault != blocked->end()) one.blocked_by = fault->second.by();
-    if (!env::is_owned(model) && !placed->forks.may_write(model.target->place)) {
+    if (is_delivery && std::count(model.environments.begin(), model.environments.end(), environment) == 0) {
+      one.slices.push_back({"", "gated", {}, {}});
+    } else if (!is_delivery && !env::is_owned(model) && !placed->forks.may_write(model.target->place)) {
       // The environment has no rows of its own: readers see the parent's.
       one.slices.push_back({"", "deferred", {}, {}});
     } else if (is_windowed(model) && print != fingerprints.end()) {
@@ -126,7 +130,7 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
     statuses.push_back(std::move(one));
   }
   for (const Model& model : project->broken_models) {
-    if (!model.target || (wanted && !(*wanted == model.relation))) continue;
+    if (!model.target || (wanted && !(*wanted == model.relation) && !(*wanted == *model.target))) continue;
     statuses.push_back({.model = model.path, .asset = model.relation.uri(), .blocked_by = model.source->path});
   }
   if (wanted && statuses.empty())

@@ -328,6 +328,18 @@ void Scheduler::begin_step(std::size_t id) {
   session_.listener.step_started(label_of(*slots_[id].work.step));
 }
 
+/// What acts alone begins when its producers have ended: rows that it took from their stages are those of their
+/// commits.
+void Scheduler::note_versions(StepWork& work) {
+  const std::lock_guard lock(mutex_);
+  for (StepWork::StagedInput& staged : work.staged_inputs) {
+    staged.version = slots_[staged.step].work.report.snapshot_id;
+    if (!staged.version) continue;
+    work.report.inputs[staged.input].version = *staged.version;
+    work.report.inputs[staged.input].known = *staged.version;
+  }
+}
+
 /// Leaves the slot staged, or working when it is to be ended.
 void Scheduler::take_step(std::size_t id, duck::Connection& clean) {
   Slot& slot = slots_[id];
@@ -336,6 +348,7 @@ void Scheduler::take_step(std::size_t id, duck::Connection& clean) {
     run_manual(session_, slot.work);
   } else if (acts_alone(*slot.work.step->model)) {
     deliver_step(session_, slot.work, clean);
+    note_versions(slot.work);
   } else {
     build_step(session_, slot.work, clean);
     failpoint("after_audit");

@@ -60,6 +60,7 @@ class Scheduler {
   Inputs inputs_of_step(const Slot& slot, std::string& blamed) const;
   std::optional<std::string> reason_to_build_now(const Slot& slot) const;
   void begin_step(std::size_t id);
+  void note_versions(StepWork& work);
   void take_step(std::size_t id, duck::Connection& clean);
   void end_step(std::size_t id);
   bool group_is_due() const;
