@@ -68,12 +68,43 @@ Exit show_command(const Args& args, Streams& streams) {
   return Exit::Done;
 }
 
+namespace {
+
+Exit show_outcomes(ops::Workspace& workspace, const std::vector<std::string>& select, const Args& args,
+                   Streams& streams) {
+  const auto limit = static_cast<std::size_t>(std::max(1, std::atoi(args.text("limit", "20").c_str())));
+  const auto outcomes = ops::test_history(workspace, select, args.list("exclude"), args.text("partition"), limit);
+  if (!outcomes) return refuse(outcomes.error(), workspace.loaded(), streams);
+  nlohmann::ordered_json shown = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows{
+      {"model", "partition", "test", "severity", "outcome", "violating", "time", "run"}};
+  for (const state::TestRecord& one : *outcomes) {
+    rows.push_back({one.model, one.slice, one.test, one.severity, one.status,
+                    one.violating == 0 ? "" : grouped(one.violating), short_time(one.at), one.run});
+    shown.push_back({{"model", one.model}, {"run", one.run}, {"time", one.at}});
+    if (!one.slice.empty()) shown.back()["partition"] = one.slice;
+    shown.back().update({{"test", one.test},
+                         {"severity", one.severity},
+                         {"status", one.status},
+                         {"violating", one.violating},
+                         {"ms", one.ms}});
+  }
+  if (args.flag("json"))
+    streams.out << nlohmann::ordered_json{{"outcomes", shown}}.dump(2) << "\n";
+  else
+    print_table(rows, streams);
+  return Exit::Done;
+}
+
+}  // namespace
+
 Exit test_command(const Args& args, Streams& streams) {
   auto workspace = ops::Workspace::open(args.text("directory", "."), args.text("env", "prod"));
   if (!workspace) return refuse(workspace.error(), nullptr, streams);
   std::vector<std::string> select = args.list("selector");
   for (const std::string& more : args.list("select")) select.push_back(more);
   if (args.flag("unit")) return run_unit_tests(*workspace, select, args, streams);
+  if (args.flag("history")) return show_outcomes(*workspace, select, args, streams);
   const auto tested = ops::test(*workspace, select, args.list("exclude"), args.text("partition"));
   if (!tested) return refuse(tested.error(), workspace->loaded(), streams);
   bool blocked = false;

@@ -16,4 +16,10 @@ struct Tested {
 Result<Tested> test(Workspace& workspace, const std::vector<std::string>& select,
                     const std::vector<std::string>& exclude, const std::optional<std::string>& partition);
 
+/// Outcomes of the data tests of the selected models, by runs and by test(), newest first. `partition`: of it alone.
+/// Errors: an unknown selector.
+Result<std::vector<state::TestRecord>> test_history(Workspace& workspace, const std::vector<std::string>& select,
+                                                    const std::vector<std::string>& exclude,
+                                                    const std::optional<std::string>& partition, std::size_t limit);
+
 }  // namespace weir::ops

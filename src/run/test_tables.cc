@@ -1,5 +1,7 @@
 #include "run/test_tables.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -119,16 +121,31 @@ Result<void> test_one(const Project& project, const env::Placed& placed, const M
   return {};
 }
 
-Result<void> record(state::Store& store, const std::vector<TestedTable>& all) {
+/// Each time is a run of its own, so that outcomes of earlier ones stay.
+Result<void> record(state::Store& store, const std::string& environment, const std::string& started,
+                    const std::vector<TestedTable>& all) {
+  state::RunRecord run{.run = state::new_run_id(),
+                       .environment = environment,
+                       .status = "done",
+                       .started = started,
+                       .finished = state::now_text(),
+                       .command = "test",
+                       .host = state::host_identity(),
+                       .pid = ::getpid(),
+                       .result_json = "{}",
+                       .verified = {}};
   state::Store::Outcome outcome;
   for (const TestedTable& tested : all) {
     for (const audit::Verdict& verdict : tested.verdicts) {
       const nlohmann::json json = to_json(verdict);
-      outcome.tests.push_back({"", tested.model, parse_asset(tested.asset)->key(), tested.partition, verdict.test,
+      if (verdict.blocks()) run.status = "failed";
+      outcome.tests.push_back({run.run, tested.model, parse_asset(tested.asset)->key(), tested.partition, verdict.test,
                                json["status"].get<std::string>(), json["severity"].get<std::string>(),
                                verdict.violating, verdict.sample_json, verdict.ms, state::now_text()});
     }
   }
+  if (outcome.tests.empty()) return {};
+  WEIR_CHECK(store.put_run(run));
   return store.record(outcome);
 }
 
@@ -156,7 +173,9 @@ Result<std::vector<audit::Verdict>> test_relation(const Project& project, const 
 
 Result<std::vector<TestedTable>> test_tables(const Project& project, const env::Placed& placed,
                                              const std::set<std::string>& selected, lake::Lakes& lakes,
-                                             state::Store& store, const std::optional<std::string>& partition) {
+                                             state::Store& store, const std::string& environment,
+                                             const std::optional<std::string>& partition) {
+  const std::string started = state::now_text();
   std::vector<TestedTable> all;
   for (const Model& model : placed.graph->models()) {
     if (!selected.contains(model.path) || !has_tables(model) || model.tests.empty()) continue;
@@ -170,7 +189,7 @@ Result<std::vector<TestedTable>> test_tables(const Project& project, const env::
     WEIR_CHECK(test_one(project, placed, model, lakes, tested));
     all.push_back(std::move(tested));
   }
-  WEIR_CHECK(record(store, all));
+  WEIR_CHECK(record(store, environment, started, all));
   return all;
 }
 

@@ -38,10 +38,11 @@ Result<std::vector<audit::Verdict>> test_relation(const Project& project, const 
                                                   const TestedRelation& tested);
 
 /// Runs the tests of the selected models on what is published, or was delivered last into a database, records the
-/// outcomes, and returns them in the graph's order. A partitioned model is tested on `partition`, or as a whole table
-/// without one.
+/// outcomes as those of a run of `environment`, and returns them in the graph's order. A partitioned model is tested on
+/// `partition`, or as a whole table without one.
 Result<std::vector<TestedTable>> test_tables(const Project& project, const env::Placed& placed,
                                              const std::set<std::string>& selected, lake::Lakes& lakes,
-                                             state::Store& store, const std::optional<std::string>& partition);
+                                             state::Store& store, const std::string& environment,
+                                             const std::optional<std::string>& partition);
 
 }  // namespace weir::run
