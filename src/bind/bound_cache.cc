@@ -7,7 +7,7 @@ namespace weir::bind {
 namespace {
 
 // Counted up whenever what is kept, or how models are bound, changes.
-constexpr std::string_view kFormat = "weir bound 4 duckdb 1.5.5\n";
+constexpr std::string_view kFormat = "weir bound 5 duckdb 1.5.5\n";
 
 /// Names that repeat within one model (assets, columns) are written once.
 class Names {

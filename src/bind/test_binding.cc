@@ -25,6 +25,7 @@ class Declarations {
 
   duck::Outcome<void> run() {
     check_keys();
+    check_time_column();
     for (const Test& test : model_.tests) check(test);
     check_lineage();
     add_declared_lineage(binding_, known_);
@@ -59,6 +60,32 @@ class Declarations {
     const Span line{model_.target_span.begin, static_cast<std::uint32_t>(std::min(end, model_.source->text.size()))};
     const Span found = place_of(line, name);
     return found == line ? model_.target_span : found;
+  }
+
+  /// Where the header names the time column.
+  Span place_of_time_column() const {
+    const Span file{0, static_cast<std::uint32_t>(model_.source->text.size())};
+    const Span option = place_of(file, "time_column");
+    if (option == file) return model_.target_span;
+    const Span rest{option.end, file.end};
+    const Span found = place_of(rest, model_.time_column);
+    return found == rest ? option : found;
+  }
+
+  /// As a run would say it.
+  void check_time_column() {
+    if (!is_windowed(model_) || model_.time_column.empty()) return;
+    const duck::Column* time = column(model_.time_column);
+    if (time != nullptr && has_time(time->type)) return;
+    const Span span = place_of_time_column();
+    if (time == nullptr) {
+      suggest(report(Code::W0162, span, fmt::format("the query returns no column {}", model_.time_column)),
+              model_.time_column, names_of(columns_), span);
+      return;
+    }
+    report(
+        Code::W0162, span, fmt::format("{} is {}, which places no row in a window", time->name, time->type),
+        fmt::format("return it as a TIMESTAMP, for example CAST({} AS TIMESTAMP)", duck::quote_identifier(time->name)));
   }
 
   void check_keys() {
@@ -325,7 +352,8 @@ void add_declared_lineage(ModelBinding& binding, const KnownAssets& known) {
 duck::Outcome<void> bind_declarations(ModelBinding& binding, KnownAssets& known,
                                       const std::function<duck::Connection*()>& connection) {
   const Model& model = *binding.model;
-  if (model.tests.empty() && model.lineage.empty() && model.key.empty() && model.track.empty() && model.order.empty())
+  if (model.tests.empty() && model.lineage.empty() && model.key.empty() && model.track.empty() && model.order.empty() &&
+      !is_windowed(model))
     return {};
   return Declarations(binding, known, connection).run();
 }

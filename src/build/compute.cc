@@ -156,16 +156,23 @@ Result<void> take_windows(Work& work, const std::vector<duck::Column>& result, D
                                        duck::quote_identifier(column->name))));
   const duck::Sql time("result.{}", duck::Identifier(column->name));
   WEIR_TRY(const duck::Sql condition, in_windows(model, work.request.windows, time, column->type));
-  work.where = duck::Sql(" WHERE {}", condition);
+  // 'infinity' lies in no window that ends or begins.
+  const duck::Sql is_finite("system.main.isfinite({})", time);
+  work.where = duck::Sql(" WHERE {} AND {}", condition, is_finite);
   work.time = *column;
-  const duck::Sql head("SELECT system.main.count_star() FROM (");
-  const auto rows = work.connection.query({"{}{}\n) AS result WHERE {} IS NULL", head, work.query, time});
+  const duck::Sql head(
+      "SELECT system.main.count_star() FILTER (WHERE {} IS NULL), system.main.count_star() FILTER (WHERE NOT {}) FROM "
+      "(",
+      time, is_finite);
+  const auto rows =
+      work.connection.query({"{}{}\n) AS result WHERE {} IS NULL OR NOT {}", head, work.query, time, is_finite});
   if (!rows) return work.failed(rows.error(), work.request.query, head.text().size());
-  if (const std::int64_t count = rows->integer(0, 0); count > 0)
-    notes.push_back(
-        work.warning(Code::W0162, fmt::format("{} NULL in {}: no window holds {}, and nothing of {} is written",
-                                              count == 1 ? "1 row has" : fmt::format("{} rows have", count),
-                                              column->name, count == 1 ? "it" : "them", count == 1 ? "it" : "them")));
+  for (const auto& [at, what] : {std::pair(0, "NULL"), std::pair(1, "infinity")})
+    if (const std::int64_t count = rows->integer(0, static_cast<std::size_t>(at)); count > 0)
+      notes.push_back(
+          work.warning(Code::W0162, fmt::format("{} {} in {}: no window holds {}, and nothing of {} is written",
+                                                count == 1 ? "1 row has" : fmt::format("{} rows have", count), what,
+                                                column->name, count == 1 ? "it" : "them", count == 1 ? "it" : "them")));
   return {};
 }
 

@@ -60,6 +60,23 @@ TEST_F(BindingTests, AKeyThatTheQueryDoesNotReturn) {
   EXPECT_TRUE(said()[0].starts_with("W6011 models/a.sql:1:38 ")) << said()[0];
 }
 
+TEST_F(BindingTests, ATimeColumnThatPlacesNoRowInAWindow) {
+  const auto of_type = [&](const std::string& time, const std::string& named) {
+    put("models/w.sql",
+        "/* weir: {strategy: incremental_by_time, time_column: " + named + "} */\nSELECT " + time + " AS t");
+    bind();
+    return said();
+  };
+  EXPECT_EQ(of_type("DATE '2026-07-01'", "gone"),
+            (Lines{"W0162 models/w.sql:1:55 the query returns no column gone | there are t"}));
+  for (const std::string type : {"INTEGER", "TIME", "VARCHAR"})
+    EXPECT_EQ(of_type("CAST(NULL AS " + type + ")", "T"), (Lines{"W0162 models/w.sql:1:55 t is " + type +
+                                                                 ", which places no row in a window | return it as a "
+                                                                 "TIMESTAMP, for example CAST(\"t\" AS TIMESTAMP)"}));
+  for (const std::string type : {"DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS"})
+    EXPECT_EQ(of_type("CAST(NULL AS " + type + ")", "t"), Lines{}) << type;
+}
+
 TEST_F(BindingTests, ColumnsOfThePlaneMayBeTested) {
   model("a", "SELECT id, status FROM orders", " key=id history\n-- data_test not_null valid_from");
   bind();
