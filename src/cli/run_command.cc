@@ -97,9 +97,20 @@ Result<nlohmann::json> routes_json(ops::Workspace& workspace, const ops::DryRun&
   return shown;
 }
 
+/// A path ends where only an event leads on: said, lest somebody waits for what lies behind.
+void print_barriers(const std::optional<PathBetween>& path, Streams& streams) {
+  if (!path) return;
+  for (const std::string& one : path->barriers)
+    streams.err << fmt::format(
+        "{} waits for an event: it is left out, with what only it leads to "
+        "(--upload {}=FILE feeds it)\n",
+        one, one);
+}
+
 Exit show_plan(const ops::DryRun& dry, ops::Workspace& workspace, bool is_backfill, const Args& args,
                Streams& streams) {
   print(dry.warnings, workspace.loaded(), streams);
+  print_barriers(dry.path, streams);
   nlohmann::json order = nlohmann::json::array();
   std::vector<std::vector<std::string>> rows;
   for (const plan::Step& step : dry.planned.plan.steps) {
@@ -120,6 +131,7 @@ Exit show_plan(const ops::DryRun& dry, ops::Workspace& workspace, bool is_backfi
   }
   if (args.flag("json")) {
     nlohmann::json shown{{"order", order}};
+    if (dry.path) shown.update(nlohmann::json(ops::to_json(*dry.path)));
     if (is_backfill) {
       auto routes = routes_json(workspace, dry);
       if (!routes) return refuse(routes.error(), workspace.loaded(), streams);
@@ -220,13 +232,15 @@ void print_findings(const run::RunReport& report, const ops::Workspace& workspac
 Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams,
                  const std::optional<std::string>& json = {}) {
   print(outcome.warnings, workspace.loaded(), streams);
+  if (!args.flag("quiet")) print_barriers(outcome.path, streams);
   print_findings(outcome.report, workspace, streams);
   Exit failed = Exit::Failed;
   for (const run::StepReport& step : outcome.report.steps) {
     if (step.is_held_up && !step.errors.empty() && exit_for(step.errors) == Exit::Misuse) failed = Exit::Misuse;
   }
   if (args.flag("json"))
-    streams.out << json.value_or(run::to_json_text(outcome.report)) << "\n";
+    streams.out << json.value_or(ops::to_json(outcome).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+                << "\n";
   else if (args.flag("events"))
     streams.out
         << nlohmann::json{{"event", "run_ended"}, {"run", outcome.report.run}, {"status", outcome.report.status}}.dump()

@@ -236,43 +236,79 @@ std::string names_of(const Graph& graph, const Indexes& indexes) {
   return names;
 }
 
-/// The models between --from and --to.
-Result<Indexes> between(const Graph& graph, const Selection& selection, Diagnostics& warnings) {
-  Indexes everything;
+/// A schedule needs nothing but the time; every other event brings what the model reads.
+bool waits_for_input(const Model& model) {
+  return std::any_of(model.triggers.begin(), model.triggers.end(), [](const Trigger& trigger) {
+    return !trigger.native_kind.empty() && trigger.native_kind != "schedule";
+  });
+}
+
+/// Where --to alone is given: the model that everything chosen begins with.
+Result<std::size_t> sole_root(const Graph& graph, const Indexes& chosen, const Indexes& barriers) {
   Indexes roots;
-  for (std::size_t i = 0; i < graph.models().size(); ++i) {
-    everything.insert(i);
-    if (graph.producers_of(i).empty()) roots.insert(i);
+  for (const std::size_t i : chosen) {
+    const auto& producers = graph.producers_of(i);
+    const bool is_root =
+        std::none_of(producers.begin(), producers.end(), [&chosen](std::size_t at) { return chosen.contains(at); });
+    if (is_root && !barriers.contains(i)) roots.insert(i);
   }
+  if (roots.size() == 1) return *roots.begin();
+  if (roots.empty())
+    return fail(Diagnostic{.code = Code::W2013,
+                           .message = "every model that something could start with waits for an event",
+                           .hint = "give one its file with --upload, or start at it with --from"});
+  return fail(Diagnostic{.code = Code::W2013,
+                         .message = fmt::format("--to alone does not say which of several models to start with: {}",
+                                                names_of(graph, roots)),
+                         .hint = "say where to start with --from, or select with +NAME"});
+}
+
+/// The models between --from and --to.
+Result<Indexes> between(const Graph& graph, const Selection& selection, const Indexes& all, Diagnostics& warnings,
+                        PathBetween& path) {
   Indexes ends;
   for (const std::string& name : selection.to) {
     WEIR_TRY(const std::size_t end, end_named(graph, name));
     ends.insert(end);
   }
-  Indexes start;
+  Indexes barriers;
+  for (std::size_t i = 0; i < graph.models().size(); ++i)
+    if (waits_for_input(graph.models()[i]) && !selection.fed.contains(graph.models()[i].path)) barriers.insert(i);
+  std::size_t first = 0;
   if (selection.from) {
-    WEIR_TRY(const std::size_t from, index_named(graph, *selection.from));
-    start.insert(from);
+    WEIR_TRY(first, index_named(graph, *selection.from));
   } else {
-    const Indexes leading = above(graph, ends, kAll);
-    std::set_intersection(roots.begin(), roots.end(), leading.begin(), leading.end(),
-                          std::inserter(start, start.end()));
-    if (start.size() > 1)
-      return fail(Diagnostic{.code = Code::W2013,
-                             .message = fmt::format("several models lead to the end: {}", names_of(graph, start)),
-                             .hint = "say where to start with --from, or select with +NAME"});
+    WEIR_TRY(first, sole_root(graph, all, barriers));
   }
-  const Indexes reachable = below(graph, start, kAll);
+  // Who is named is started.
+  barriers.erase(first);
+  const Indexes start{first};
+  path.start = graph.models()[first].path;
+  Indexes met;
+  const Indexes reachable = reach(start, kAll, [&](std::size_t i) {
+    std::vector<std::size_t> next;
+    for (const std::size_t reader : graph.readers_of(i)) {
+      if (barriers.contains(reader))
+        met.insert(reader);
+      else
+        next.push_back(reader);
+    }
+    return next;
+  });
+  for (const std::size_t i : met) path.barriers.push_back(graph.models()[i].path);
   if (selection.to.empty()) return reachable;
   Indexes reached_ends;
   for (const std::size_t end : ends) {
-    if (reachable.contains(end))
+    const std::string& name = graph.models()[end].path;
+    path.ends.push_back(name);
+    if (reachable.contains(end)) {
       reached_ends.insert(end);
-    else
-      warnings.push_back({.code = Code::W2014,
-                          .severity = Severity::Warning,
-                          .message = fmt::format("{} does not lie downstream of {}; it is left out",
-                                                 graph.models()[end].path, names_of(graph, start))});
+      continue;
+    }
+    path.dropped_ends.push_back(name);
+    warnings.push_back({.code = Code::W2014,
+                        .severity = Severity::Warning,
+                        .message = fmt::format("{} does not lie downstream of {}; it is left out", name, path.start)});
   }
   const Indexes leading = above(graph, reached_ends, kAll);
   Indexes chosen = start;
@@ -283,7 +319,8 @@ Result<Indexes> between(const Graph& graph, const Selection& selection, Diagnost
 
 }  // namespace
 
-Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings) {
+Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings,
+                                     std::optional<PathBetween>* path) {
   Indexes chosen;
   if (!selection.select.empty()) {
     WEIR_TRY(chosen, entries(graph, selection, selection.select));
@@ -291,8 +328,10 @@ Result<std::set<std::string>> select(const Graph& graph, const Selection& select
     for (std::size_t i = 0; i < graph.models().size(); ++i) chosen.insert(i);
   }
   if (selection.from || !selection.to.empty()) {
-    WEIR_TRY(const Indexes path, between(graph, selection, warnings));
-    std::erase_if(chosen, [&path](std::size_t i) { return !path.contains(i); });
+    PathBetween found;
+    WEIR_TRY(const Indexes way, between(graph, selection, chosen, warnings, found));
+    std::erase_if(chosen, [&way](std::size_t i) { return !way.contains(i); });
+    if (path != nullptr) *path = std::move(found);
   }
   WEIR_TRY(const Indexes excluded, entries(graph, selection, selection.exclude));
   std::set<std::string> paths;

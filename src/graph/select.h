@@ -21,13 +21,28 @@ struct Selection {
   std::optional<std::string> from;
   /// End at these models or assets.
   std::vector<std::string> to;
+  /// Models that get a file with `--upload`: the event that they wait for is there.
+  std::set<std::string> fed = {};
   /// Answers `state:modified` and `state:failed`: paths of models, perhaps none. Asked only where a selector names one.
   std::function<Result<std::set<std::string>>(const std::string& state)> in_state = {};
 };
 
-/// Paths of the selected models. `warnings` receives ends that do not lie downstream of the start.
+/// What `--from` and `--to` came to: paths of models.
+struct PathBetween {
+  std::string start;
+  std::vector<std::string> ends;
+  /// Of the ends those that do not lie downstream of the start.
+  std::vector<std::string> dropped_ends;
+  /// Models met on the way that an event with input runs: neither run nor passed.
+  std::vector<std::string> barriers;
+};
+
+/// Paths of the selected models. `warnings` receives ends that do not lie downstream of the start, `path` what `--from`
+/// and `--to` came to where one of them is given. Models that `on kafka` and the like run are barriers between them,
+/// unless one is the start or is fed.
 /// Errors: W2010 a name that no model has (with the nearest), W2011 a short name that several have (lists them), W2013
-/// several roots lead to `--to`.
-Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings);
+/// `--to` alone where what is selected has several roots, or none that runs without an event.
+Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings,
+                                     std::optional<PathBetween>* path = nullptr);
 
 }  // namespace weir

@@ -90,4 +90,12 @@ Result<run::ArgumentValues> arguments_of(const Project& project, const std::vect
   return values;
 }
 
+Result<std::set<std::string>> fed_by(const Project& project, const std::vector<std::string>& uploads) {
+  run::ArgumentValues values;
+  for (const std::string& text : uploads) WEIR_CHECK(add_upload(project, text, values));
+  std::set<std::string> fed;
+  for (const auto& [path, files] : values) fed.insert(path);
+  return fed;
+}
+
 }  // namespace weir::ops

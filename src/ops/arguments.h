@@ -1,6 +1,7 @@
 // `--arg` and `--upload`: the values of a run's arguments as they were typed.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,8 @@ namespace weir::ops {
 /// the same name comes before it. Errors: W8003 neither of these, no such argument, no such file; and as find_model().
 Result<run::ArgumentValues> arguments_of(const Project& project, const std::vector<std::string>& arguments,
                                          const std::vector<std::string>& uploads);
+
+/// Paths of the models that `uploads` give a file to. Errors: as above.
+Result<std::set<std::string>> fed_by(const Project& project, const std::vector<std::string>& uploads);
 
 }  // namespace weir::ops

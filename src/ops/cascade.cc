@@ -372,7 +372,7 @@ nlohmann::ordered_json to_json(const CascadeOutcome& outcome) {
   for (const state::DispatchRecord& one : outcome.decisions) decisions.push_back(to_json(one));
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const run::RunReport& one : outcome.runs) runs.push_back(run::to_json(one));
-  nlohmann::ordered_json all = run::to_json(outcome.run.report);
+  nlohmann::ordered_json all = to_json(outcome.run);
   all["cascade"] = {{"decisions", std::move(decisions)}, {"runs", std::move(runs)}};
   return all;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "ops/arguments.h"
 #include "ops/changes.h"
 #include "ops/check.h"
@@ -56,7 +58,8 @@ Result<void> take_range(const Graph& graph, const std::string& path, const plan:
   return {};
 }
 
-Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request, Diagnostics& warnings) {
+Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request, Diagnostics& warnings,
+                                std::optional<PathBetween>& path) {
   WEIR_TRY(const Project* project, workspace.project());
   for (const Diagnostic& found : project->diagnostics)
     if (found.severity == Severity::Warning) warnings.push_back(found);
@@ -66,12 +69,14 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   Selection selection = selection_of(workspace, request.select, request.exclude);
   selection.from = request.from;
   selection.to = request.to;
+  WEIR_TRY(selection.fed, fed_by(*project, request.uploads));
   if (request.models) {
     resolved.selected = *request.models;
   } else {
     WEIR_TRY(Chosen chosen, choose(workspace, selection, warnings));
     WEIR_CHECK(refuse_if_all_blocked(chosen, *project));
     resolved.selected = std::move(chosen.sound);
+    path = std::move(chosen.path);
     WEIR_TRY(resolved.held_up, held_up_steps(workspace, chosen));
   }
   resolved.reused = request.reused;
@@ -181,7 +186,7 @@ Result<void> approve(Workspace& workspace, const run::Planned& planned, const ru
 Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Listener& listener,
                        std::atomic<bool>& stop) {
   RunOutcome outcome;
-  WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, outcome.warnings));
+  WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, outcome.warnings, outcome.path));
   resolved.deploy = [&](const std::map<std::string, std::string>& definitions, const std::string& run) {
     return deploy_models(workspace, definitions, request.options.environment, run, request.options.command);
   };
@@ -203,7 +208,7 @@ Result<RunOutcome> run(Workspace& workspace, const RunRequest& request, run::Lis
 
 Result<DryRun> dry_run(Workspace& workspace, const RunRequest& request) {
   DryRun dry;
-  WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, dry.warnings));
+  WEIR_TRY(run::RunRequest resolved, resolve(workspace, request, dry.warnings, dry.path));
   WEIR_TRY(const Graph* graph, workspace.sound_graph());
   WEIR_TRY(const Project* project, workspace.project());
   WEIR_TRY(lake::Lakes * lakes, workspace.lakes(false));
@@ -211,6 +216,16 @@ Result<DryRun> dry_run(Workspace& workspace, const RunRequest& request) {
   WEIR_TRY(dry.planned, run::plan_run(*project, *graph, *lakes, *store, resolved));
   dry.held_up = std::move(resolved.held_up);
   return dry;
+}
+
+nlohmann::ordered_json to_json(const PathBetween& path) {
+  return {{"start", path.start}, {"ends", path.ends}, {"dropped_ends", path.dropped_ends}, {"barriers", path.barriers}};
+}
+
+nlohmann::ordered_json to_json(const RunOutcome& outcome) {
+  nlohmann::ordered_json shown = run::to_json(outcome.report);
+  if (outcome.path) shown.update(to_json(*outcome.path));
+  return shown;
 }
 
 }  // namespace weir::ops

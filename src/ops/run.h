@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 
+#include "graph/select.h"
 #include "ops/workspace.h"
 #include "run/run.h"
 
@@ -41,7 +43,12 @@ struct RunOutcome {
   run::RunReport report;
   /// `--to` that are not downstream of `--from`, and the like.
   Diagnostics warnings;
+  /// Where `--from` or `--to` was given.
+  std::optional<PathBetween> path = {};
 };
+/// The report, and the path as keys `start`, `ends`, `dropped_ends` and `barriers`.
+nlohmann::ordered_json to_json(const RunOutcome& outcome);
+nlohmann::ordered_json to_json(const PathBetween& path);
 
 /// Models that errors in files hold up are reported, the others run. Errors: those of the files where they hold up all
 /// that is selected, an unknown selector, W8003 a malformed --arg, and what prevents running at all.
@@ -53,6 +60,8 @@ struct DryRun {
   /// Selected models that errors in files hold up.
   std::vector<run::StepReport> held_up;
   Diagnostics warnings;
+  /// As above.
+  std::optional<PathBetween> path = {};
 };
 
 /// The numbered order with reasons; touches nothing.

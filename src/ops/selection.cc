@@ -54,7 +54,7 @@ Result<Chosen> choose(Workspace& workspace, const Selection& selection, Diagnost
   for (const Diagnostic& found : project->diagnostics)
     if (found.severity == Severity::Error && project->source(found.path) == nullptr) unplaced.push_back(found);
   if (!unplaced.empty()) return fail(std::move(unplaced));
-  WEIR_TRY(chosen.sound, select(*whole, selection, warnings));
+  WEIR_TRY(chosen.sound, select(*whole, selection, warnings, &chosen.path));
   std::set<std::string> files;
   std::set<std::string> of_models;
   for (const Model& broken : project->broken_models) of_models.insert(broken.source->path);

@@ -23,6 +23,8 @@ struct Chosen {
   std::map<std::string, Fault> blocked;
   /// Errors of the files that hold them up.
   Diagnostics errors;
+  /// Where `--from` or `--to` was given.
+  std::optional<PathBetween> path = {};
 };
 /// Selects among all models, the broken ones too, so that none is lost without a word. Errors: what select()
 /// says; errors that belong to no model, as of a file that cannot be named.
