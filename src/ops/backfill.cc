@@ -182,7 +182,7 @@ Result<std::vector<std::string>> concerns_of(const DryRun& dry) {
   WEIR_TRY(const std::size_t slices, slices_of(dry));
   if (slices > kMany) concerns.push_back(fmt::format("{} slices are to be built", slices));
   const std::size_t again = count_of(dry, [&](const plan::Step& step) {
-    if (step.model->strategy != Strategy::Append || !step.model->target || step.slice.empty()) return false;
+    if (step.model->strategy != Strategy::Append || !step.model->target) return false;
     const state::SliceRecord* record = dry.planned.world.slice(step.model->target->key(), step.slice);
     const auto standing = plan::standing_of(record, *step.model, step.fingerprint, dry.planned.world);
     return standing != plan::Standing::Missing && standing != plan::Standing::Failed;

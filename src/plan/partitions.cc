@@ -6,6 +6,7 @@
 #include <set>
 
 #include "calendar/resolve.h"
+#include "calendar/windows.h"
 #include "plan/many_partitions.h"
 #include "project/custom_test.h"
 
@@ -161,6 +162,36 @@ Counterpart counterpart_of(const calendar::Partitioning& reader, const calendar:
   const auto slot = calendar::slot_named(producer, value);
   if (!slot) return {{}, slot.error().front().message};
   return {calendar::identity_of(reader, slot->begin), {}};
+}
+
+Result<Counterparts> counterparts_of(const calendar::Partitioning& reader, const Model& producer,
+                                     const std::string& slice) {
+  if (reader.kind == PartitionKind::Dynamic)
+    return Counterparts{{}, "its partitions are dynamic, what it reads is written by windows"};
+  const std::string zone = producer.tz.empty() ? "UTC" : producer.tz;
+  if (reader.tz != zone)
+    return Counterparts{{},
+                        fmt::format("its partitions are those of {}, what it reads has those of {}", reader.tz, zone)};
+  WEIR_TRY(const auto calendar, calendar::WindowCalendar::make(producer.interval, producer.lookback, producer.tz));
+  const auto windows = calendar::Windows::parse(slice);
+  Counterparts found;
+  if (!windows) return found;
+  for (const calendar::Window& part : windows->parts()) {
+    if (part.begin == calendar::kEver || part.end == calendar::kForEver)
+      return Counterparts{{}, fmt::format("the windows {} of what it reads have no bounds", slice)};
+    const std::string first = calendar::identity_of(reader, calendar.instant_of(part.begin));
+    const std::string last =
+        calendar::identity_of(reader, calendar.instant_of(part.end) - std::chrono::microseconds(1));
+    auto slots = calendar::slots_between(reader, first, last);
+    // All of them lie before its start, or behind its end.
+    if (!slots && slots.error().front().code == Code::W0155) continue;
+    if (!slots) return fail(std::move(slots).error());
+    for (const calendar::Slot& slot : *slots)
+      if (std::find(found.values.begin(), found.values.end(), slot.identity) == found.values.end())
+        found.values.push_back(slot.identity);
+  }
+  if (found.values.empty()) found.why = fmt::format("no partition of it overlaps {}", slice);
+  return found;
 }
 
 std::vector<SliceGroup> slice_groups(const Plan& plan) {

@@ -45,6 +45,16 @@ struct Counterpart {
 Counterpart counterpart_of(const calendar::Partitioning& reader, const calendar::Partitioning& producer,
                            const std::string& value);
 
+/// Partitions of a reader that follow from windows.
+struct Counterparts {
+  std::vector<std::string> values;
+  /// Why there are none.
+  std::string why;
+};
+/// Those that overlap the windows `slice` of the model `producer`. Requires: the producer is written by windows.
+Result<Counterparts> counterparts_of(const calendar::Partitioning& reader, const Model& producer,
+                                     const std::string& slice);
+
 /// The slices of one model that a plan builds.
 struct SliceGroup {
   const Step* first = nullptr;

@@ -257,7 +257,15 @@ class Planner {
       const Model& upstream = graph_.models()[producer];
       for (std::size_t id = found->second.first; id < found->second.second; ++id) {
         const Step& step = plan_.steps[id];
-        if (step.slice.empty() || !upstream.partitioning) continue;
+        if (step.slice.empty()) continue;
+        if (is_windowed(upstream) && step.action == Action::Build) {
+          WEIR_TRY(Counterparts those, counterparts_of(*model.partitioning, upstream, step.slice));
+          if (those.values.empty()) why_not_ = std::move(those.why);
+          for (std::string& value : those.values)
+            if (seen.insert(value).second) range.values.push_back(std::move(value));
+          range.reason = "follows " + upstream.path;
+        }
+        if (!upstream.partitioning) continue;
         Counterpart same = counterpart_of(*model.partitioning, *upstream.partitioning, step.slice);
         if (same.value.empty()) why_not_ = std::move(same.why);
         if (!same.value.empty() && seen.insert(same.value).second) range.values.push_back(std::move(same.value));
