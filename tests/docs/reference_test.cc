@@ -57,6 +57,7 @@ const std::map<std::string, Surface>& surfaces() {
       {"query", {"query", ""}},
       {"history", {"history", ""}},
       {"test", {"test", ""}},
+      {"test_history", {"test", ""}},
       {"unit_test", {"test", ""}},
       {"check_unit_tests", {"check", ""}},
       {"rebuild_state", {"state rebuild", ""}},
@@ -112,6 +113,7 @@ const std::map<std::string, Surface>& surfaces() {
       {"impact", {"impact", ""}},
       {"doctor", {"doctor", ""}},
       {"choose", {"", "part of run and test"}},
+      {"fed_by", {"", "part of run"}},
       {"refuse_if_all_blocked", {"", "part of run"}},
       {"blocked_models", {"", "part of every command that names models"}},
       {"listing", {"query", ""}},
@@ -181,6 +183,19 @@ TEST(Defects, EveryTestThatTheirPageNamesIsThere) {
     EXPECT_TRUE(std::filesystem::exists(kRoot + "/tests/" + path)) << name;
   }
   EXPECT_GT(count, 60U);
+}
+
+TEST(Defects, AreNumberedWithoutAGapAndEachNamesATest) {
+  std::istringstream page(read(kRoot + "/docs/decisions/defects.md"));
+  const std::regex numbered("\\| ([0-9]+)\\. .*`([a-z_]+/)+[a-z_.]+`.*");
+  std::size_t count = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (line.size() < 3 || std::isdigit(static_cast<unsigned char>(line[2])) == 0 || line[0] != '|') continue;
+    std::smatch found;
+    ASSERT_TRUE(std::regex_match(line, found, numbered)) << line;
+    EXPECT_EQ(found[1], std::to_string(++count)) << line;
+  }
+  EXPECT_GE(count, 51U);
 }
 
 /// The sources of all unit tests.
