@@ -178,7 +178,8 @@ Result<bool> SliceJudge::reaches(const Model& model, const state::SliceRecord& r
 
 Result<Judgement> SliceJudge::judge(const Model& model, const state::SliceRecord& record) {
   const plan::World& world = known_.world;
-  if (known_.running.contains({record.asset, record.slice})) return Judgement{"running", {}, {}};
+  if (const auto claim = known_.claimed.find({record.asset, record.slice}); claim != known_.claimed.end())
+    return Judgement{claim->second, {}, {}};
   if (record.status != "materialized") return Judgement{record.status, {}, {}};
   const plan::Proof proof = model.plane == Plane::Manual ? plan::Proof{} : plan::proof_of(record, *model.target, world);
   if (proof.kind == plan::Proof::Kind::Gone) return Judgement{"missing", {}, {}};

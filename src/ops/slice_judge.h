@@ -24,6 +24,10 @@ struct Judgement {
   std::optional<calendar::Windows> stale;
 };
 
+/// (asset key, slice) of slices that a run claimed -> "running" while it lives, "interrupted" once it died without
+/// giving them back.
+using ClaimedSlices = std::map<std::pair<std::string, std::string>, std::string>;
+
 /// Looks at each changed input once. Threads: one at a time.
 class SliceJudge {
  public:
@@ -31,7 +35,7 @@ class SliceJudge {
     const Graph& graph;
     const plan::World& world;
     const std::map<std::string, std::string>& fingerprints;
-    const std::set<std::pair<std::string, std::string>>& running;
+    const ClaimedSlices& claimed;
   };
   SliceJudge(lake::Lakes& lakes, Known known) : lakes_(lakes), known_(known) {}
 

@@ -8,6 +8,8 @@
 #include "plan/fingerprint.h"
 #include "project/window_rows.h"
 #include "run/observe.h"
+#include "run/recovery.h"
+#include "state/liveness.h"
 
 namespace weir::ops {
 namespace {
@@ -59,8 +61,8 @@ Result<AskedRange> asked_range(const Model& model, const plan::World& world, con
 }
 
 Result<std::vector<SliceStatus>> partition_status(const Model& model, const plan::World& world,
-                                                  const std::set<std::pair<std::string, std::string>>& running,
-                                                  const StatusRequest& request, SliceJudge& judge) {
+                                                  const ClaimedSlices& claimed, const StatusRequest& request,
+                                                  SliceJudge& judge) {
   // In order of time where the kind has one.
   std::map<std::string, SliceStatus> slices;
   WEIR_TRY(const AskedRange range, asked_range(model, world, request));
@@ -73,13 +75,27 @@ Result<std::vector<SliceStatus>> partition_status(const Model& model, const plan
     WEIR_TRY(const Judgement judged, judge.judge(model, at->second));
     slices[name] = {name, judged.status, at->second, judged.reason};
   }
-  for (const auto& [key, slice] : running)
-    if (key == target && (!range.is_narrow || slices.contains(slice)))
-      slices.try_emplace(slice, SliceStatus{slice, {}, {}, {}}).first->second.status = "running";
+  for (const auto& [key, standing] : claimed)
+    if (const std::string& slice = key.second; key.first == target && (!range.is_narrow || slices.contains(slice)))
+      slices.try_emplace(slice, SliceStatus{slice, {}, {}, {}}).first->second.status = standing;
   if (slices.empty() && !model.partitioning) slices.emplace("", SliceStatus{"", "missing", {}, {}});
   std::vector<SliceStatus> listed;
   for (auto& [name, slice] : slices) listed.push_back(std::move(slice));
   return listed;
+}
+
+/// What a killed run holds goes with the next command that writes; nobody works at it until then.
+Result<ClaimedSlices> claimed_slices(state::Store& store, const std::string& locks) {
+  ClaimedSlices claimed;
+  WEIR_TRY(const std::vector<state::Lease> leases, store.leases());
+  if (leases.empty()) return claimed;
+  WEIR_TRY(const std::string now, store.lease_time());
+  const std::vector<std::string> dead = state::dead_runs(locks, leases, now);
+  for (const state::Lease& lease : leases) {
+    const bool is_dead = std::find(dead.begin(), dead.end(), lease.run) != dead.end();
+    claimed.emplace(std::pair(lease.asset, lease.slice), is_dead ? "interrupted" : "running");
+  }
+  return claimed;
 }
 
 }  // namespace
@@ -99,14 +115,12 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
   // What stands above a model is part of its definition, and is not known while that has errors.
   WEIR_TRY(const auto* blocked, workspace.blocked());
   for (const auto& [path, fault] : *blocked) fingerprints.erase(path);
-  std::set<std::pair<std::string, std::string>> running;
-  WEIR_TRY(const std::vector<state::Lease> leases, store->leases());
-  for (const state::Lease& lease : leases) running.emplace(lease.asset, lease.slice);
+  WEIR_TRY(const ClaimedSlices claimed, claimed_slices(*store, run::locks_folder(*project)));
   std::optional<Asset> wanted;
   if (request.asset) {
     WEIR_TRY(wanted, workspace.asset_named(*request.asset));
   }
-  SliceJudge judge(*lakes, {*placed->graph, world, fingerprints, running});
+  SliceJudge judge(*lakes, {*placed->graph, world, fingerprints, claimed});
   std::vector<AssetStatus> statuses;
   for (const Model& model : placed->graph->models()) {
     if (!model.target) continue;
@@ -122,10 +136,10 @@ Result<std::vector<AssetStatus>> status(Workspace& workspace, const std::string&
       // The environment has no rows of its own: readers see the parent's.
       one.slices.push_back({"", "deferred", {}, {}});
     } else if (is_windowed(model) && print != fingerprints.end()) {
-      WEIR_TRY(one.slices, window_status(model, print->second, world, request.from, request.to, running, judge));
+      WEIR_TRY(one.slices, window_status(model, print->second, world, request.from, request.to, claimed, judge));
       if (one.slices.empty()) one.slices.push_back({"", "missing", {}, {}});
     } else {
-      WEIR_TRY(one.slices, partition_status(model, world, running, request, judge));
+      WEIR_TRY(one.slices, partition_status(model, world, claimed, request, judge));
     }
     statuses.push_back(std::move(one));
   }

@@ -16,12 +16,11 @@ class WindowStatus {
   WindowStatus(const Model& model, const plan::World& world, SliceJudge& judge)
       : model_(model), world_(world), judge_(judge) {}
 
-  using Running = std::set<std::pair<std::string, std::string>>;
-
-  Result<std::vector<SliceStatus>> stretches(const Windows& asked, const Windows& missing, const Running& running) {
+  Result<std::vector<SliceStatus>> stretches(const Windows& asked, const Windows& missing,
+                                             const ClaimedSlices& claimed) {
     open_ = asked;
-    for (const auto& [asset, slice] : running)
-      if (asset == model_.target->key()) take(slice, "running");
+    for (const auto& [slice, standing] : claimed)
+      if (slice.first == model_.target->key()) take(slice.second, standing);
     WEIR_CHECK(paint_slices());
     // What is open still was never written.
     for (const Window& part : missing.without(missing.without(open_)).parts())
@@ -99,8 +98,7 @@ class WindowStatus {
 
 Result<std::vector<SliceStatus>> window_status(const Model& model, const std::string& fingerprint,
                                                const plan::World& world, const std::optional<std::string>& from,
-                                               const std::optional<std::string>& to,
-                                               const std::set<std::pair<std::string, std::string>>& running,
+                                               const std::optional<std::string>& to, const ClaimedSlices& claimed,
                                                SliceJudge& judge) {
   WEIR_TRY(const auto calendar, calendar::WindowCalendar::make(model.interval, model.lookback, model.tz));
   const calendar::Instant now = io::now();
@@ -126,7 +124,7 @@ Result<std::vector<SliceStatus>> window_status(const Model& model, const std::st
     WEIR_TRY(missing, plan::gaps_of(model, coverage, now));
     missing = missing.without(missing.without(asked));
   }
-  return WindowStatus(model, world, judge).stretches(asked, missing, running);
+  return WindowStatus(model, world, judge).stretches(asked, missing, claimed);
 }
 
 }  // namespace weir::ops

@@ -12,8 +12,7 @@ namespace weir::ops {
 /// that lie side by side as one, with the newer of their records. Errors: those of the judge, W0155, W0157.
 Result<std::vector<SliceStatus>> window_status(const Model& model, const std::string& fingerprint,
                                                const plan::World& world, const std::optional<std::string>& from,
-                                               const std::optional<std::string>& to,
-                                               const std::set<std::pair<std::string, std::string>>& running,
+                                               const std::optional<std::string>& to, const ClaimedSlices& claimed,
                                                SliceJudge& judge);
 
 }  // namespace weir::ops
