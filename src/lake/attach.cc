@@ -130,6 +130,31 @@ Result<void> check_writable(const LakeConfig& lake) {
   return {};
 }
 
+// True if the catalog was copied together with its files: at the stored place lies another catalog just as this one
+// lies to its own files, and the newest file that this one names is among them.
+bool is_copy(duck::Connection& connection, const Lake& lake, const LakeConfig& config, const std::string& stored) {
+  namespace fs = std::filesystem;
+  const bool is_local = config.catalog.kind == DatabaseLocation::Kind::Sqlite && !is_remote(stored);
+  if (!is_local || is_remote(lake.data_folder())) return false;
+  const fs::path catalog = fs::path(config.catalog.target).lexically_normal();
+  const fs::path original = (fs::path(stored) / catalog.lexically_relative(lake.data_folder())).lexically_normal();
+  std::error_code error;
+  if (!fs::exists(original, error) || fs::equivalent(original, catalog, error) || error) return false;
+  const auto files = connection.query(
+      Sql("SELECT s.path, s.path_is_relative, t.path, t.path_is_relative, f.path, f.path_is_relative FROM {} AS f JOIN "
+          "{} AS t USING (table_id) JOIN {} AS s USING (schema_id) WHERE f.end_snapshot IS NULL AND t.end_snapshot IS "
+          "NULL AND s.end_snapshot IS NULL ORDER BY f.data_file_id DESC LIMIT 1",
+          lake.metadata("ducklake_data_file"), lake.metadata("ducklake_table"), lake.metadata("ducklake_schema")));
+  if (!files) return false;
+  if (files->size() == 0) return true;
+  fs::path file = lake.data_folder();
+  for (std::size_t at = 0; at < 6; at += 2) {
+    if (!files->boolean(0, at + 1)) return false;  // it would be read where the other project has it
+    file /= files->text(0, at);
+  }
+  return fs::exists(file, error);
+}
+
 }  // namespace
 
 const Lake& Lakes::lake(std::string_view name) const {
@@ -314,8 +339,8 @@ Result<void> Lakes::create(duck::Connection& connection, Lake& lake, const Optio
 }
 
 // DuckLake keeps its data path as it was given at creation, and files relative to it. A lake that was moved as a whole
-// is opened with the path of weir.yaml in place of the stored one; but only when the stored place is gone, because
-// otherwise one of the two is a mistake.
+// is opened with the path of weir.yaml in place of the stored one; but only when the stored place is gone or belongs to
+// the project that this one was copied from, because otherwise one of the two is a mistake.
 Result<std::optional<std::string>> Lakes::moved_data(duck::Connection& connection, const Lake& lake) {
   const auto rows = connection.query(
       Sql("SELECT value FROM {} WHERE key = 'data_path' AND scope IS NULL", lake.metadata("ducklake_metadata")));
@@ -331,9 +356,12 @@ Result<std::optional<std::string>> Lakes::moved_data(duck::Connection& connectio
     return std::optional(lake.data_folder_);
   if (stored_is_gone && lake.config_.catalog.kind == DatabaseLocation::Kind::Sqlite)
     return std::optional(lake.data_folder_);
+  if (is_copy(connection, lake, lake.config_, stored)) return std::optional(lake.data_folder_);
   return fail(about(Code::W6005, lake.config_,
                     fmt::format("its files are in {}, but weir.yaml says {}", stored, lake.config_.data),
-                    "let `data` name the place where the files are"));
+                    "if this project is a copy, copy the files to where its `data` says; do not let it name the "
+                    "files of the other one, which both would write to. If there is no other one, let `data` name "
+                    "the place where the files are"));
 }
 
 /// The TYPE option of a database's ATTACH, its extension loaded.

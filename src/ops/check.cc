@@ -142,11 +142,16 @@ Result<Checked> check(Workspace& workspace, const CheckRequest& request, const s
     return checked;
   }
   WEIR_TRY(const Project* project, workspace.project());
-  checked.models = project->models.size();
+  checked.models = project->models.size() + project->broken_models.size();
   checked.diagnostics = project->diagnostics;
   CheckRequest without_lineage = request;
   without_lineage.lineage = false;
-  WEIR_TRY(const BoundGraph bound, bind_project(workspace, without_lineage, cancelled));
+  auto bound_project = bind_project(workspace, without_lineage, cancelled);
+  // What the files say wrongly is told first: a lake that cannot be opened must not hide it.
+  const bool has_errors = std::any_of(project->diagnostics.begin(), project->diagnostics.end(),
+                                      [](const Diagnostic& one) { return one.severity == Severity::Error; });
+  if (!bound_project) return fail(has_errors ? project->diagnostics : std::move(bound_project).error());
+  const BoundGraph& bound = *bound_project;
   const std::vector<Model>& models = bound.graph.models();
   for (const Diagnostic& one : bound.bound.diagnostics) checked.diagnostics.push_back(one);
   if (request.offline)

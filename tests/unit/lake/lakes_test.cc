@@ -133,6 +133,37 @@ TEST(Lakes, ALakeThatWasMovedAsAWholeIsReadFromItsNewPlace) {
   EXPECT_EQ(first.values(*connection, Sql("SELECT a FROM {} ORDER BY a", lake.readable("main", "t"))), "7 8");
 }
 
+TEST(Lakes, ALakeThatWasCopiedWithItsFilesIsALakeOfItsOwn) {
+  TestLake first;
+  {
+    auto connection = first.connect();
+    first.run(connection, Sql("CREATE TABLE {} AS SELECT 7 AS a", first.main().writable("main", "t")));
+  }
+  test::TemporaryFolder folder;
+  Config config = first.config();
+  std::filesystem::copy(first.path("lake"), folder.path() + "/copy", std::filesystem::copy_options::recursive);
+  config.lakes[0].catalog.target = folder.path() + "/copy/main.sqlite";
+  config.lakes[0].data = folder.path() + "/copy/main";
+  const Lakes::Options options{.extension_folder = WEIR_EXTENSION_FOLDER, .write = true};
+  {
+    auto lakes = Lakes::open(config, options);
+    ASSERT_TRUE(lakes.has_value()) << test::messages(lakes.error());
+    auto connection = (*lakes)->connect();
+    const Lake& lake = (*lakes)->lake("main");
+    first.run(*connection, Sql("INSERT INTO {} VALUES (8)", lake.writable("main", "t")));
+    EXPECT_EQ(first.values(*connection, Sql("SELECT a FROM {} ORDER BY a", lake.readable("main", "t"))), "7 8");
+  }
+  auto connection = first.connect();
+  EXPECT_EQ(first.values(connection, Sql("SELECT a FROM {}", first.main().readable("main", "t"))), "7");
+  // Without its files it would write among those of the other one.
+  std::filesystem::remove_all(folder.path() + "/copy/main");
+  std::filesystem::create_directory(folder.path() + "/copy/main");
+  const auto lakes = Lakes::open(config, options);
+  ASSERT_FALSE(lakes.has_value());
+  EXPECT_EQ(lakes.error()[0].code, Code::W6005);
+  EXPECT_NE(lakes.error()[0].hint.find("if this project is a copy"), std::string::npos) << lakes.error()[0].hint;
+}
+
 TEST(Lakes, DataNamedElsewhereWhileTheOldPlaceStandsIsAnError) {
   TestLake first;
   Config config = first.config();
