@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "parse/trees.h"
+
 namespace weir::bind {
 namespace {
 
@@ -116,7 +118,7 @@ duck::Outcome<std::vector<PlanAnswer>> bind_queries(duck::Connection& connection
   if (!told) return tl::unexpected(told.error());
   for (std::size_t row = 0; row < told->size(); ++row) {
     PlanAnswer& answer = answers.at(static_cast<std::size_t>(told->integer(row, 0)));
-    answer.plan = told->text(row, 1);
+    answer.plan = parse::finite_json(told->text(row, 1));
     if (answer.plan.starts_with("{\"error\":false")) {
       answer.names = names_in(answer.plan);
       continue;

@@ -10,6 +10,7 @@
 #include "build/names.h"
 #include "lake/lakes.h"
 #include "parse/functions.h"
+#include "parse/trees.h"
 
 namespace weir::build {
 namespace {
@@ -289,7 +290,7 @@ duck::Outcome<BoundPlan> bind_plan(duck::Connection& connection, const duck::Sql
   if (!rows) return tl::unexpected(rows.error());
   BoundPlan plan;
   Reader reader;
-  const std::string text = rows->text(0, 0);
+  const std::string text = parse::finite_json(rows->text(0, 0));
   Element parsed;
   const bool is_read = reader.read(text, parsed) && parsed.is_object();
   if (!is_read || tells_error(parsed)) {

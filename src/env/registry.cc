@@ -67,6 +67,8 @@ std::string schema_of(const std::string& fork) {
 
 }  // namespace
 
+bool is_fork_schema(const std::string& schema) { return schema.starts_with(kSchemaPrefix); }
+
 std::string settings_text(const Settings& settings) {
   nlohmann::json json{{"shared", settings.shared}};
   if (!settings.pins.empty()) json["pins"] = settings.pins;

@@ -55,6 +55,9 @@ class Registry {
   std::vector<Settings> all_;
 };
 
+/// True for a schema of views by which an environment reads its parent.
+bool is_fork_schema(const std::string& schema);
+
 /// The fork of a lake for an environment: named `<lake>@<environment>`, its catalog beside the lake's own (PostgreSQL:
 /// a schema of its own), its data outside the lake's. Errors: W5422.
 Result<LakeConfig> fork_of(const Config& config, const LakeConfig& lake, const std::string& environment);

@@ -13,6 +13,7 @@
 #include "lake/past.h"
 #include "ops/read_only.h"
 #include "publish/row_difference.h"
+#include "text/lexer.h"
 
 namespace weir::ops {
 namespace {
@@ -402,7 +403,20 @@ Result<DiffReport> diff(Workspace& workspace, const DiffRequest& request) {
 
 Result<bool> are_environments(Workspace& workspace, const std::string& left, const std::string& right) {
   WEIR_TRY(const env::Registry registry, workspace.registry());
-  return registry.find(left) != nullptr && registry.find(right) != nullptr;
+  const bool is_left = registry.find(left) != nullptr;
+  if (is_left && registry.find(right) != nullptr) return true;
+  if (!is_left && registry.find(right) == nullptr) return false;
+  // One of them is: the other one is meant as an environment too, unless there is such an asset.
+  const std::string& other = is_left ? right : left;
+  const bool is_asset_name = other.find_first_of("@/:.") != std::string::npos;
+  WEIR_TRY(const Project* project, workspace.project());
+  const bool is_asset =
+      is_asset_name || std::any_of(project->models.begin(), project->models.end(), [&](const Model& m) {
+        return m.path == other || (m.target && text::same_word(m.target->name, other));
+      });
+  if (is_asset) return false;
+  WEIR_TRY(const auto chain, registry.chain(other));
+  return !chain.empty();
 }
 
 namespace {

@@ -9,6 +9,8 @@
 #include <map>
 #include <system_error>
 
+#include "env/environment.h"
+#include "env/registry.h"
 #include "io/files.h"
 #include "lake/lakes.h"
 #include "ops/data.h"
@@ -88,8 +90,13 @@ Result<parse::Spliced> to_places(Workspace& workspace, const std::string& sql, c
   return parse::Spliced::make(sql, statement.span, std::move(replacements));
 }
 
-Diagnostic explain_query(const duck::Failure& failure, const parse::Spliced* spliced) {
+Diagnostic explain_query(const duck::Failure& failure, const parse::Spliced* spliced,
+                         const parse::Statement* statement = nullptr) {
   Diagnostic found{.code = Code::W4001, .message = lake::mask_secrets(failure.message)};
+  const bool reads_versions =
+      statement != nullptr && std::any_of(statement->tables.begin(), statement->tables.end(),
+                                          [](const parse::TableReference& table) { return table.has_at; });
+  if (reads_versions) found.hint = "`weir history` lists the versions that are there";
   if (spliced == nullptr || !failure.position) return found;
   if (const auto place = spliced->source_of(*failure.position)) {
     found.path = kTypedText;
@@ -98,14 +105,18 @@ Diagnostic explain_query(const duck::Failure& failure, const parse::Spliced* spl
   return found;
 }
 
-/// Tables and views of a lake as a query names them.
+/// Tables and views of a lake as a query names them; those behind the views of owned models and of forks are weir's
+/// own.
 std::vector<std::string> names_in(duck::Connection& connection, const lake::Lake& lake) {
   std::vector<std::string> names;
   const auto rows = connection.query(
       duck::Sql("SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = {} ORDER BY ALL",
                 duck::Literal(lake.reader())));
-  for (std::size_t row = 0; rows && row < rows->size(); ++row)
+  for (std::size_t row = 0; rows && row < rows->size(); ++row) {
+    const Asset asset{AssetKind::Lake, lake.name(), rows->text(row, 0), rows->text(row, 1)};
+    if (env::is_physical(asset) || env::is_fork_schema(asset.schema)) continue;
     names.push_back(rows->text(row, 0) == "main" ? rows->text(row, 1) : rows->text(row, 0) + "." + rows->text(row, 1));
+  }
   return names;
 }
 
@@ -130,7 +141,11 @@ Diagnostics in_project_words(duck::Connection& connection, const parse::Statemen
       problem.code = Code::W2012;
       problem.span = table.span;
       problem.message = fmt::format("lake {} has no table {}", lake->name(), wanted);
-      const auto near = text::nearest(wanted, names);
+      // The same name in another schema is meant before one that is spelled alike.
+      const auto elsewhere = std::find_if(names.begin(), names.end(), [&table](const std::string& name) {
+        return same(name.substr(name.rfind('.') + 1), table.parts.back());
+      });
+      const auto near = elsewhere != names.end() ? std::optional(*elsewhere) : text::nearest(wanted, names);
       const std::size_t shown = std::min<std::size_t>(names.size(), 10);
       problem.hint =
           near ? fmt::format("did you mean `{}`?", *near)
@@ -261,7 +276,7 @@ Result<QueryResult> run_query(Workspace& workspace, const QueryRequest& request,
   auto columns = connection.describe(spliced.sql());
   if (!columns)
     return fail(in_project_words(connection, statement, *lakes, config->default_lake().name,
-                                 {explain_query(columns.error(), &spliced)}));
+                                 {explain_query(columns.error(), &spliced, &statement)}));
   return rows_of(connection, spliced.sql(), std::move(*columns), request);
 }
 

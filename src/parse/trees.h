@@ -12,6 +12,10 @@
 
 namespace weir::parse {
 
+/// A serialised tree or plan with the largest number in place of each infinity: DuckDB writes `Infinity`, which is no
+/// JSON. To be looked at only; never to be made a query of.
+std::string finite_json(std::string json);
+
 /// What the parser says about one query text.
 struct Tree {
   /// JSON of json_serialize_sql; empty if there is none.
