@@ -26,10 +26,35 @@ std::uint32_t byte_of_character(std::string_view text, std::uint32_t character) 
   return at;
 }
 
+/// Files that were written for other tools end in a bare syntax error; the hint names what weir writes in place of
+/// that.
+std::string hint_for_other_tools(std::string_view sql) {
+  const std::vector<text::Token> tokens = text::lex_code(sql);
+  const auto word = [&](std::size_t i) {
+    return i < tokens.size() ? sql.substr(tokens[i].span.begin, tokens[i].span.size()) : std::string_view();
+  };
+  if (text::same_word(word(0), "MODEL") && word(1) == "(")
+    return "weir has no MODEL block: the table and its options stand in a header of comments, such as "
+           "`-- materialize ducklake://main/orders merge key=id`";
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const bool is_adjacent = tokens[i].span.end == tokens[i + 1].span.begin;
+    if (word(i) != "{" || !is_adjacent || (word(i + 1) != "{" && word(i + 1) != "%")) continue;
+    if (text::same_word(word(i + 2), "ref") || text::same_word(word(i + 2), "source"))
+      return "weir fills in no templates: read the table by its name, such as `FROM orders`; the order of models "
+             "follows from that";
+    if (text::same_word(word(i + 2), "config"))
+      return "weir fills in no templates: options stand in a header of comments, such as "
+             "`-- materialize ducklake://main/orders merge key=id`";
+    return "weir fills in no templates: values come in as arguments, `-- $name (type)` in the header and $name in "
+           "the query, and repeated SQL as macros";
+  }
+  return {};
+}
+
 /// `sent` is the text that DuckDB read; `offset` turns its positions into those of `sql`.
 Diagnostic syntax_error(const duck::Failure& failure, std::string_view sent, std::int64_t offset, std::string_view sql,
                         const std::string& path) {
-  Diagnostic found{.code = Code::W0201, .message = failure.message, .path = path};
+  Diagnostic found{.code = Code::W0201, .message = failure.message, .path = path, .hint = hint_for_other_tools(sql)};
   if (!failure.position) return found;
   const auto size = static_cast<std::int64_t>(sql.size());
   const std::int64_t at = std::clamp<std::int64_t>(byte_of_character(sent, *failure.position) + offset, 0, size);

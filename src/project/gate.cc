@@ -6,6 +6,7 @@
 #include "parse/functions.h"
 #include "project/custom_test.h"
 #include "project/private_files.h"
+#include "project/sql_file.h"
 #include "text/lexer.h"
 
 namespace weir {
@@ -235,9 +236,9 @@ std::optional<std::string> refuses_writing(const Config& config, std::string_vie
         return !lake.data.empty() && !is_remote(lake.data) && lies_under(file, normal_path(config, lake.data));
       });
   if (is_own) return "weir keeps that place for itself";
-  const bool is_source = file.ends_with(".sql") &&
-                         std::any_of(config.models.begin(), config.models.end(),
-                                     [&](const auto& root) { return lies_under(file, normal_path(config, root)); });
+  const bool is_source =
+      is_sql_file(file) && std::any_of(config.models.begin(), config.models.end(),
+                                       [&](const auto& root) { return lies_under(file, normal_path(config, root)); });
   if (is_source) return "it would be a model";
   return std::nullopt;
 }

@@ -180,6 +180,8 @@ class TestLine {
   }
 
   bool read_options_of_test() {
+    // A parameter whose value is refused is not missing as well.
+    std::optional<Diagnostic> refused;
     for (const auto& option : read_options(keyword_, options_, findings_)) {
       const auto& name = option.name.text;
       const bool own = entry_ != nullptr && std::find(entry_->parameters.begin(), entry_->parameters.end(), name) !=
@@ -188,10 +190,20 @@ class TestLine {
         findings_.warn(Code::W0110, option.span(), "`" + name + "` has no effect on this test");
         continue;
       }
-      if (const auto wrong = set_test_option(test_, name, option.value.text))
-        findings_.warn(Code::W0107, option.value.span, "`" + option.value.text + "` is no value of `" + name + "`",
-                       *wrong);
+      const auto wrong = set_test_option(test_, name, option.value.text);
+      if (!wrong) continue;
+      std::string message = "`" + option.value.text + "` is no value of `" + name + "`";
+      if (own && !refused)
+        refused = Diagnostic{.message = std::move(message), .span = option.value.span, .hint = *wrong};
+      else
+        findings_.warn(Code::W0107, option.value.span, std::move(message), *wrong);
     }
+    if (!refused) return true;
+    if (missing_in(test_)) {
+      malformed(refused->span, refused->message, refused->hint);
+      return false;
+    }
+    findings_.warn(Code::W0107, refused->span, refused->message, refused->hint);
     return true;
   }
 

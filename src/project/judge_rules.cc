@@ -105,6 +105,12 @@ class Rules {
     if (managed && asset.name.empty())
       return findings_.error(Code::W0142, model_.target_span, "the target names a lake but no table",
                              "write `ducklake://" + asset.place + "/<table>`");
+    if (managed && asset.name.find('.') != std::string::npos && !asset.name.starts_with('.') &&
+        !asset.name.ends_with('.'))
+      findings_.warn(
+          Code::W0167, model_.target_span,
+          "this is the table `" + asset.name + "` in the schema `" + asset.schema + "`: only the first dot separates",
+          "a target has at most two parts, `ducklake://" + asset.place + "/<schema>.<table>`");
     known_place(asset);
   }
 

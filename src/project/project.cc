@@ -20,6 +20,7 @@
 #include "project/partition_use.h"
 #include "project/references.h"
 #include "project/shape.h"
+#include "project/sql_file.h"
 #include "text/lexer.h"
 #include "text/render.h"
 
@@ -81,7 +82,7 @@ class Loader {
     }
     add_open(root, names);
     for (const std::string& name : names) {
-      if (!name.ends_with(".sql")) continue;
+      if (!is_sql_file(name)) continue;
       if (const auto at = text::first_invalid_utf8(name); at != std::string::npos) {
         add({{.code = Code::W0208,
               .message = "the name of the file " + shown_name(root + "/" + name) + " is not UTF-8",

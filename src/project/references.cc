@@ -1,5 +1,7 @@
 #include "project/references.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -243,8 +245,25 @@ class Resolver {
     return Asset{AssetKind::Lake, lake, "main", parts[0]};
   }
 
+  /// A name of three parts that begins with a place of weir.yaml, which no ATTACH of the file names.
+  void report_unattached(const TableReference& table) {
+    const std::string& place = table.parts.front();
+    const bool is_lake = config_.lake(place) != nullptr;
+    if (table.parts.size() != 3 || foreign_.contains(text::lower(place)) ||
+        (!is_lake && !config_.databases.contains(place)))
+      return;
+    const std::string attach = fmt::format("ATTACH '{}://{}' AS {};", is_lake ? "ducklake" : "datatable", place,
+                                           duck::quote_identifier(place));
+    const bool is_default = is_lake && text::same_word(config_.default_lake().name, place) && !is_explicit_;
+    report(Code::W0301, table.span, fmt::format("no ATTACH of this file gives `{}` its name", place),
+           is_default ? fmt::format("write {}.{}: the lake `{}` is meant where none is named", table.parts[1],
+                                    table.parts[2], place)
+                      : fmt::format("put {} above the query", attach));
+  }
+
   void resolve(const TableReference& table) {
     auto asset = asset_of(table.parts);
+    if (!asset) report_unattached(table);
     if (!asset && test_ != nullptr) {
       const std::string first = text::lower(table.parts.front());
       test_->needs_setup = test_->needs_setup || foreign_.contains(first) || temporary_.contains(first);
