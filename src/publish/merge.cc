@@ -41,11 +41,15 @@ Result<void> take_fresh(Draft& draft, const Key& key, const Source& source, cons
   return {};
 }
 
-// The table held a key more often than the result does: what it loses is no update.
-Result<std::int64_t> surplus_of(Draft& draft, const Key& key, const Source& source, const duck::TableName& gone,
-                                const Difference& difference) {
+// Where one side holds a key more often than the other, what it has beyond that is no update: such a row of the table
+// goes, such a row of the result comes.
+Result<void> count_surplus(Draft& draft, const Key& key, const Source& source, const duck::TableName& gone,
+                           Difference& difference) {
   // One row a key on the side of the result: each row of the table beyond that one is too many.
-  if (source.rows == source.keys) return difference.gone_rows - difference.vanished_rows - difference.updated;
+  if (source.rows == source.keys) {
+    difference.surplus = difference.gone_rows - difference.vanished_rows - difference.updated;
+    return {};
+  }
   std::vector<duck::Sql> names;
   std::vector<duck::Sql> values;
   std::vector<duck::Sql> terms;
@@ -55,12 +59,19 @@ Result<std::int64_t> surplus_of(Draft& draft, const Key& key, const Source& sour
     values.push_back(value_from_stage(key[i]));
     terms.push_back(duck::Sql("g.{} IS NOT DISTINCT FROM n.{}", name, name));
   }
-  return draft.count(
-      duck::Sql("SELECT CAST(coalesce(sum(greatest(g.rows - n.rows, 0)), 0) AS BIGINT) FROM (SELECT {}, count(*) AS "
-                "rows FROM {} GROUP BY {}) AS g JOIN (SELECT {}, count(*) AS rows FROM {} AS s GROUP BY {}) AS n ON "
-                "({})",
-                duck::Sql::join(names, ", "), gone, duck::Sql::join(names, ", "), key_list(key, value_from_stage),
-                source.relation, duck::Sql::join(values, ", "), duck::Sql::join(terms, " AND ")));
+  const auto beyond = [&](const char* more, const char* less) {
+    return draft.count(
+        duck::Sql("SELECT CAST(coalesce(sum(greatest({}.rows - {}.rows, 0)), 0) AS BIGINT) FROM (SELECT {}, count(*) "
+                  "AS rows FROM {} GROUP BY {}) AS g JOIN (SELECT {}, count(*) AS rows FROM {} AS s GROUP BY {}) AS n "
+                  "ON ({})",
+                  duck::Identifier(more), duck::Identifier(less), duck::Sql::join(names, ", "), gone,
+                  duck::Sql::join(names, ", "), key_list(key, value_from_stage), source.relation,
+                  duck::Sql::join(values, ", "), duck::Sql::join(terms, " AND ")));
+  };
+  WEIR_TRY(difference.surplus, beyond("g", "n"));
+  WEIR_TRY(const std::int64_t more, beyond("n", "g"));
+  difference.updated -= more;
+  return {};
 }
 
 Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
@@ -88,7 +99,7 @@ Result<Difference> compare(Draft& draft, const Key& key, const Source& source) {
                draft.count(duck::Sql("SELECT count(*) FROM {} AS k WHERE NOT EXISTS (SELECT 1 FROM {} AS s WHERE {})",
                                      gone, source.relation, key_match(key, value_from_stage, "k"))));
     }
-    WEIR_TRY(difference.surplus, surplus_of(draft, key, source, gone, difference));
+    WEIR_CHECK(count_surplus(draft, key, source, gone, difference));
   }
   difference.inserted = fresh_rows - difference.updated;
   return difference;
