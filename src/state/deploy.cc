@@ -129,6 +129,16 @@ DeploymentChanges SqlStore::differences(const Deployment& deployment) {
   return changes;
 }
 
+namespace {
+
+/// A model whose file was moved is one change, though its rows are written as those of a new one.
+DeploymentChanges told_once(DeploymentChanges changes) {
+  for (const auto& [path, now] : changes.renamed) std::erase(changes.added, now);
+  return changes;
+}
+
+}  // namespace
+
 Result<DeploymentChanges> SqlStore::compare(const Deployment& deployment) {
   const std::lock_guard guard(mutex_);
   DeploymentChanges changes;
@@ -136,7 +146,7 @@ Result<DeploymentChanges> SqlStore::compare(const Deployment& deployment) {
     changes = differences(deployment);
     return {};
   }));
-  return changes;
+  return told_once(std::move(changes));
 }
 
 Result<DeploymentChanges> SqlStore::deploy(const Deployment& deployment) {
@@ -165,7 +175,7 @@ Result<DeploymentChanges> SqlStore::deploy(const Deployment& deployment) {
          number(std::ssize(changes.removed) + std::ssize(changes.renamed)), digest_of(all)});
     return {};
   }));
-  return changes;
+  return told_once(std::move(changes));
 }
 
 void SqlStore::write_deployed(const Deployment& deployment, const DeploymentChanges& changes) {

@@ -124,6 +124,7 @@ TEST_P(DeploymentTest, ARenamedModelTakesItsOldPathsRowsAway) {
   part.present = {"new/orders", "other"};
   const auto changes = *store->deploy(part);
   ASSERT_EQ(changes.renamed.size(), 1u);
+  EXPECT_TRUE(changes.added.empty()) << "it is told once";
   EXPECT_EQ(changes.renamed[0], std::pair(std::string("old/orders"), std::string("new/orders")));
   EXPECT_EQ(listed(*store->metrics({.environment = "prod"})), "main/main.orders measure n new/orders\n");
   EXPECT_EQ(paths(*store->deployed("prod")), (Names{"new/orders", "other"}));
