@@ -121,13 +121,51 @@ std::vector<std::string> in_order(std::vector<std::string> words) {
   return words;
 }
 
+/// `weir help run` is `weir run --help`.
+std::vector<std::string> without_help(std::vector<std::string> words) {
+  if (words.empty() || words[0] != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+/// The commands of a group, "state rebuild", a line each; nothing for what is no group.
+std::string commands_of(const std::string& group) {
+  std::size_t width = 0;
+  for (const Command& command : commands()) width = std::max(width, std::string_view(command.name).size());
+  std::string lines;
+  for (const Command& command : commands()) {
+    const std::string name = command.name;
+    if (name.starts_with(group + " "))
+      lines += "  weir " + name + std::string(width - name.size() + 2, ' ') + command.summary + "\n";
+  }
+  return lines;
+}
+
+/// A group's name alone, or with a word behind it that none of its commands has.
+Exit misuse_of_group(const std::vector<std::string>& words, const std::string& list, Streams& streams) {
+  const bool has_word = words.size() > 1 && !words[1].starts_with('-');
+  const std::string wrong = words[0] + (has_word ? " " + words[1] : std::string());
+  streams.err << "error: " << (has_word ? "there is no command " + wrong : words[0] + " takes one of these words")
+              << "\n"
+              << list;
+  std::vector<std::string> known;
+  for (const Command& command : commands()) known.emplace_back(command.name);
+  if (const auto near = text::nearest(wrong, known); has_word && near)
+    streams.err << "hint: did you mean `" << *near << "`?\n";
+  return Exit::Misuse;
+}
+
 /// What is wrong with a line that the parser refused, where that is a slip in a name; otherwise the parser's own words.
 Exit misuse(const std::vector<std::string>& words, const std::string& what, Streams& streams) {
   const Command* command = command_of(words).first;
   std::vector<std::string> known;
   std::string message = what;
   std::string wrong;
-  if (command == nullptr && !words.empty() && !words[0].starts_with('-') && words[0] != "state" && words[0] != "env") {
+  if (command == nullptr && !words.empty()) {
+    if (const std::string list = commands_of(words[0]); !list.empty()) return misuse_of_group(words, list, streams);
+  }
+  if (command == nullptr && !words.empty() && !words[0].starts_with('-')) {
     wrong = words[0];
     message = "there is no command " + wrong;
     for (const Command& one : commands()) known.emplace_back(one.name);
@@ -172,7 +210,7 @@ Exit run_words(int argc, const char* const* argv, Streams& streams) {
   bool version = false;
   root.add_flag("-V,--version", version, "Show weir's version");
   std::vector<std::unique_ptr<Bound>> bounds;
-  const std::vector<std::string> words = in_order({argv + 1, argv + argc});
+  const std::vector<std::string> words = without_help(in_order({argv + 1, argv + argc}));
   // Other commands are not made: `weir run history` names the model `history`, not a second command.
   const Command* named = command_of(words).first;
   for (const Command& command : commands()) {
