@@ -61,6 +61,7 @@ Player::Problem Player::play(const Step& step) {
   if (step.word == "signal") return signal(step);
   if (step.word == "sql") return foreign_sql(step);
   if (step.word == "?") return shown(step, true);
+  if (step.word == "?=") return shown(step, true, true);
   if (step.word == "!") return shown(step, false);
   if (step.word == "is") return same_output(step);
   if (step.word == "json") return json(step);
@@ -214,13 +215,17 @@ std::string Player::normalised(std::string text) const {
 }
 
 // Which stream's bytes come first is chance, so the order is asked of each stream alone.
-Player::Problem Player::shown(const Step& step, bool wanted) {
+Player::Problem Player::shown(const Step& step, bool wanted, bool is_whole_line) {
   const std::string text = with_variables(step.rest);
   const std::array<std::vector<std::string>, 2> streams = {lines_of(out_), lines_of(err_)};
   for (std::size_t stream = 0; stream < streams.size(); ++stream) {
     const auto& lines = streams[stream];
     for (std::size_t i = wanted ? seen_[stream] : 0; i < lines.size(); ++i) {
-      if (lines[i].find(text) == std::string::npos && normalised(lines[i]).find(text) == std::string::npos) continue;
+      const auto is_it = [&](const std::string& line) {
+        const auto first = std::min(line.find_first_not_of(' '), line.size());
+        return is_whole_line ? std::string_view(line).substr(first) == text : line.find(text) != std::string::npos;
+      };
+      if (!is_it(lines[i]) && !is_it(normalised(lines[i]))) continue;
       if (!wanted) return "  this must not be shown, but is in:\n    " + lines[i] + "\n";
       seen_[stream] = i;
       return std::nullopt;

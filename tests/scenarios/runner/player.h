@@ -35,7 +35,7 @@ class Player {
   Problem wait(const Step& step);
   Problem signal(const Step& step);
   Problem foreign_sql(const Step& step);
-  Problem shown(const Step& step, bool wanted);
+  Problem shown(const Step& step, bool wanted, bool is_whole_line = false);
   Problem same_output(const Step& step);
   Problem json(const Step& step);
   Problem files(const Step& step) const;

@@ -11,7 +11,7 @@ namespace {
 const std::set<std::string>& step_words() {
   static const std::set<std::string> words = {"weir",   "start",    "wait", "signal", "sleep", "write",
                                               "append", "remove",   "env",  "sql",    "json",  "files",
-                                              "let",    "parallel", "?",    "!",      "is"};
+                                              "let",    "parallel", "?",    "?=",     "!",     "is"};
   return words;
 }
 
