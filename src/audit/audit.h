@@ -60,9 +60,12 @@ Result<std::vector<Verdict>> audit(duck::Connection& clean, const std::function<
 /// Nothing may be published: a test blocks, or one that is declared has no verdict.
 bool stops(const std::vector<Verdict>& verdicts, const Model& model);
 
+/// What became of the rows that were audited: they were held back, they are published, or they were there before.
+enum class Audited { HeldBack, Published, AsItWas };
+
 /// "audit failed: 2 of 5 tests on <asset> [slice]; nothing was published" and a line a test, and how many tests came
 /// back if not all did; counts only, no row data.
 std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition,
-                            bool published);
+                            Audited audited);
 
 }  // namespace weir::audit

@@ -36,13 +36,15 @@ bool stops(const std::vector<Verdict>& verdicts, const Model& model) {
 }
 
 std::string failure_message(const std::vector<Verdict>& verdicts, const Model& model, const std::string& partition,
-                            bool published) {
+                            Audited audited) {
   std::size_t blocking = 0;
   for (const auto& verdict : verdicts) blocking += verdict.blocks() ? 1 : 0;
   std::string message = "audit failed: " + std::to_string(blocking) + " of " + std::to_string(verdicts.size()) +
                         " tests on " + named(model);
   if (!partition.empty()) message += " [" + partition + "]";
-  message += published ? "; it is published all the same" : "; nothing was published";
+  if (audited == Audited::HeldBack) message += "; nothing was published";
+  if (audited == Audited::Published) message += "; it is published all the same";
+  if (audited == Audited::AsItWas) message += "; the table is as it was before this run";
   for (const bool passed : {false, true})
     for (const auto& verdict : verdicts)
       if ((verdict.status == Verdict::Status::Passed) == passed) message += "\n" + line_of(verdict);

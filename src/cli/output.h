@@ -39,6 +39,9 @@ void print_table(const std::vector<std::vector<std::string>>& rows, Streams& str
 /// The beginning of a text that fits into so many columns of a terminal, with `…` in place of what was cut.
 std::string cut_to(const std::string& text, std::size_t columns);
 
+/// A word as a shell takes it back: quoted where it holds more than letters, digits and `_-./:=,@%+`.
+std::string quoted_word(const std::string& word);
+
 /// 12408 -> "12,408".
 std::string grouped(std::int64_t number);
 /// 1 -> "1 row", 12408 -> "12,408 rows".

@@ -13,6 +13,7 @@ namespace {
 using run::Status;
 
 constexpr std::size_t kMostLiveLines = 8;
+constexpr std::size_t kMostRowsShown = 3;
 
 std::string mark_of(const run::StepReport& step, const Streams& streams) {
   switch (step.status) {
@@ -72,9 +73,61 @@ std::string indented(const std::string& text) {
   return result;
 }
 
+/// One row of a sample, "id: 7, amount: -2", without control characters.
+std::string row_text(const nlohmann::ordered_json& row) {
+  if (!row.is_object()) return row.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text;
+  for (const auto& [column, value] : row.items()) {
+    // Values of text stand bare, save where the JSON text escapes something.
+    std::string shown = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (value.is_string() && shown.find('\\') == std::string::npos) shown = shown.substr(1, shown.size() - 2);
+    if (value.is_null()) shown = "NULL";
+    text += (text.empty() ? "" : ", ") + column + ": " + shown;
+  }
+  std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  // Wider than any terminal; no letter is cut in two.
+  constexpr std::size_t kMostBytes = 1000;
+  std::size_t size = std::min(text.size(), kMostBytes);
+  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  return text.substr(0, size);
+}
+
+/// The first rows of a test's sample, a line each; `more` becomes true if it has others.
+std::string sample_lines(const audit::Verdict& verdict, const Streams& streams, bool& more) {
+  const auto rows = nlohmann::ordered_json::parse(verdict.sample_json, nullptr, false);
+  if (!rows.is_array()) return {};
+  std::string lines;
+  for (std::size_t i = 0; i < rows.size() && i < kMostRowsShown; ++i)
+    lines += "\n" + paint(streams, Color::Dim, cut_to("          " + row_text(rows[i]), terminal_columns()));
+  more = more || rows.size() > kMostRowsShown || static_cast<std::int64_t>(rows.size()) < verdict.violating;
+  return lines;
+}
+
+/// The message of a failed step, with rows below the tests that failed.
+std::string with_samples(const run::StepReport& step, const Streams& streams, bool& more) {
+  std::string text;
+  for (std::size_t at = 0; at <= step.error.size();) {
+    const std::size_t end = std::min(step.error.find('\n', at), step.error.size());
+    const std::string line = step.error.substr(at, end - at);
+    text += (text.empty() ? "" : "\n") + indented(line);
+    for (const audit::Verdict& verdict : step.tests)
+      if (!verdict.sample_json.empty() && line.find(" " + verdict.test + " — ") != std::string::npos)
+        text += sample_lines(verdict, streams, more);
+    at = end + 1;
+  }
+  return text;
+}
+
+/// What shows the rows of a failed test: the step again, as it was asked for.
+std::string hint_for_rows(const run::StepReport& step, const std::string& options) {
+  std::string command = "weir run " + step.model + options;
+  if (!step.partition.empty() && !step.is_windowed) command += " --partition " + quoted_word(step.partition);
+  return indented(fmt::format("hint: {} --json shows such rows", command));
+}
+
 }  // namespace
 
-std::string settled_line(const run::StepReport& step, const Streams& streams) {
+std::string settled_line(const run::StepReport& step, const Streams& streams, const std::string& options) {
   std::string line = mark_of(step, streams) + " " + step.model;
   if (!step.partition.empty()) line += fmt::format(" [{}]", step.partition);
   line += "  " + (step.status == Status::Materialized ? step.strategy : std::string(run::name_of(step.status)));
@@ -90,15 +143,16 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
   // What has a place in a file is shown with its source line when the run has ended.
   const bool has_place = !step.errors.empty() && !step.errors.front().span.empty();
   if (step.status == Status::Failed && !has_place) {
-    line += "\n" + indented(step.error);
+    bool more = !streams.err_is_terminal;
+    line += "\n" + (streams.err_is_terminal ? with_samples(step, streams, more) : indented(step.error));
     for (const Diagnostic& error : step.errors)
       if (!error.hint.empty()) line += "\n" + indented("hint: " + error.hint);
     const bool has_rows = std::any_of(step.tests.begin(), step.tests.end(),
                                       [](const audit::Verdict& verdict) { return !verdict.sample_json.empty(); });
-    if (has_rows) line += "\n" + indented(fmt::format("hint: weir run {} --json shows such rows", step.model));
+    if (has_rows && more) line += "\n" + hint_for_rows(step, options);
   }
   if (step.status != Status::Failed)
-    for (const audit::Verdict& verdict : step.tests)
+    for (const audit::Verdict& verdict : step.tests) {
       if (verdict.status != audit::Verdict::Status::Passed)
         line += "\n" + indented(fmt::format(
                            "! {} — {}", verdict.test,
@@ -106,6 +160,9 @@ std::string settled_line(const run::StepReport& step, const Streams& streams) {
                                ? "error: " + (verdict.is_refused ? verdict.error : std::string("it could not be run"))
                                : fmt::format("{} violating row(s), severity {}", verdict.violating,
                                              run::name_of(verdict.severity))));
+      bool more = false;
+      if (streams.err_is_terminal && !verdict.sample_json.empty()) line += sample_lines(verdict, streams, more);
+    }
   for (const Diagnostic& note : step.notes)
     line += "\n" + indented(fmt::format("{} {}: {}", name_of(note.severity), name_of(note.code), note.message));
   return line;
@@ -157,7 +214,7 @@ void Progress::step_ended(const run::StepReport& step) {
   if (quiet_ && step.status != Status::Failed && !has_findings) return;
   if (is_calm && !streams_.err_is_terminal && quiet_) return;
   erase_live();
-  streams_.err << settled_line(step, streams_) << "\n";
+  streams_.err << settled_line(step, streams_, options_) << "\n";
 }
 
 void Progress::tick(const std::vector<Running>& running, std::size_t ended, std::size_t total) {

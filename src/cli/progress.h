@@ -5,6 +5,7 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "cli/output.h"
 #include "run/report.h"
@@ -13,7 +14,9 @@ namespace weir::cli {
 
 /// The settled line of a step:
 ///   ✓ sales/orders_daily [2026-07-05]  merge  12,408 rows (+311 ~27 =12,070)  v42  5 tests  0.42 s
-std::string settled_line(const run::StepReport& step, const Streams& streams);
+/// On a terminal a few rows that failed a test stand below it; elsewhere a line says what shows them: messages that
+/// travel to logs hold counts only. `options`: what the command line said of the run, " --env dev", to be repeated.
+std::string settled_line(const run::StepReport& step, const Streams& streams, const std::string& options = {});
 
 /// "3 min left": how long `total - ended` steps take if they take as long as those that ended since `begun` were done,
 /// in `elapsed`. Empty until three have ended.
@@ -22,7 +25,9 @@ std::string time_left(std::size_t begun, std::size_t ended, std::size_t total, s
 /// Writes to `err`. With `events`, NDJSON of events to `out` instead. Threads: safe.
 class Progress : public run::Listener {
  public:
-  Progress(Streams& streams, bool quiet, bool events) : streams_(streams), quiet_(quiet), events_(events) {}
+  /// `options`: see settled_line().
+  Progress(Streams& streams, bool quiet, bool events, std::string options = {})
+      : streams_(streams), quiet_(quiet), events_(events), options_(std::move(options)) {}
   void started(std::size_t steps) override;
   void step_started(const std::string& label) override;
   void step_ended(const run::StepReport& step) override;
@@ -40,6 +45,7 @@ class Progress : public run::Listener {
   Streams& streams_;
   bool quiet_;
   bool events_;
+  std::string options_;
   std::size_t live_lines_ = 0;
   /// The first tick, and what had ended by then: fresh steps take no time.
   std::optional<std::chrono::steady_clock::time_point> began_;

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,28 @@ namespace {
 
 std::atomic<bool> g_stop{false};
 
-void on_signal(int) {
-  if (g_stop.exchange(true)) _exit(static_cast<int>(Exit::Interrupted));
+/// Milliseconds of a clock that only goes on; a signal may ask it.
+std::int64_t now_ms() {
+  timespec now{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
+
+std::atomic<std::int64_t> g_asked_at{0};
+
+/// What asks a process to end often does it twice, once the process and once its group: a second signal within that
+/// time is the first one again. Somebody at a keyboard is slower than a machine, and means a second Ctrl-C.
+void on_signal(int asked) {
+  const std::int64_t now = now_ms();
+  std::int64_t first = 0;
+  if (g_asked_at.compare_exchange_strong(first, now)) {
+    g_stop.store(true);
+    return;
+  }
+  constexpr std::int64_t kSameByMachine = 1000;
+  constexpr std::int64_t kSameByKey = 100;
+  if (now - first > (asked == SIGINT ? kSameByKey : kSameByMachine))
+    ::_exit(static_cast<int>(Exit::Interrupted));
 }
 
 /// Files are named from where the command was typed, which is the project's folder no longer once that was found.
@@ -32,6 +53,15 @@ std::string from_here(const std::string& upload) {
     return upload;
   return upload.substr(0, equals + 1) +
          std::filesystem::absolute(upload.substr(equals + 1)).lexically_normal().string();
+}
+
+/// What a command line says of how models run, to be typed again; the partition is told with the step.
+std::string options_of(const Args& args) {
+  std::string text;
+  for (const char* name : {"env", "as-of", "arg", "upload"}) {
+    for (const std::string& value : args.list(name)) text += fmt::format(" --{} {}", name, quoted_word(value));
+  }
+  return text;
 }
 
 /// Requires: no project was opened yet.
@@ -228,6 +258,22 @@ void print_findings(const run::RunReport& report, const ops::Workspace& workspac
     if (!step.errors.empty() && step.errors.front().span.end > 0) print(step.errors, workspace.loaded(), streams);
 }
 
+/// A model that begins in the past and is run for the first time has only the partition of today.
+void print_earlier(const run::RunReport& report, const Args& args, Streams& streams) {
+  constexpr std::size_t kMostShown = 3;
+  std::size_t found = 0;
+  for (const run::StepReport& step : report.steps) {
+    if (!step.earlier || (step.status != run::Status::Materialized && step.status != run::Status::Unchanged)) continue;
+    if (++found <= kMostShown)
+      streams.err << fmt::format("hint: weir backfill {} --from {} --to {}{} builds what is missing since its start\n",
+                                 step.model, quoted_word(step.earlier->first), quoted_word(step.earlier->second),
+                                 options_of(args));
+  }
+  if (found > kMostShown)
+    streams.err << fmt::format("hint: {} lack partitions too: `weir status --gaps`\n",
+                               counted(static_cast<std::int64_t>(found - kMostShown), "other model"));
+}
+
 /// Prints what a run did and gives its exit code. `json`: the result, if it holds more than the report.
 Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace, const Args& args, Streams& streams,
                  const std::optional<std::string>& json = {}) {
@@ -247,6 +293,7 @@ Exit show_report(const ops::RunOutcome& outcome, const ops::Workspace& workspace
         << "\n";
   else if (!args.flag("quiet"))
     streams.err << summary_of(outcome.report) << "\n";
+  if (!args.flag("json") && !args.flag("events") && !args.flag("quiet")) print_earlier(outcome.report, args, streams);
   if (outcome.report.status == "cancelled") return Exit::Interrupted;
   return outcome.report.status == "done" ? Exit::Done : failed;
 }
@@ -275,7 +322,7 @@ Exit show_all(const ops::CascadeOutcome& outcome, const ops::Workspace& workspac
 
 Exit run_with_cascade(ops::Workspace& workspace, ops::RunRequest request, const Args& args, Streams& streams) {
   std::atomic<bool>& stop = stop_requested();
-  Progress progress(streams, args.flag("quiet"), args.flag("events"));
+  Progress progress(streams, args.flag("quiet"), args.flag("events"), options_of(args));
   auto outcome = ops::run_cascade(workspace, request, progress, stop);
   progress.clear();
   if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), workspace, streams)) {
@@ -319,7 +366,7 @@ bool takes_jobs(const Args& args, Streams& streams) {
 
 Exit run_request(ops::Workspace& workspace, ops::RunRequest request, const Args& args, Streams& streams) {
   std::atomic<bool>& stop = stop_requested();
-  Progress progress(streams, args.flag("quiet"), args.flag("events"));
+  Progress progress(streams, args.flag("quiet"), args.flag("events"), options_of(args));
   auto outcome = ops::run(workspace, request, progress, stop);
   progress.clear();
   if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), workspace, streams)) {
@@ -421,7 +468,7 @@ Exit apply_changes(ops::Workspace& workspace, const Args& args, Streams& streams
   request.options.environment = workspace.environment();
   // --force says that breaking changes are meant; unchanged models are left alone all the same.
   request.options.approved = std::exchange(request.options.force, false);
-  Progress progress(streams, args.flag("quiet"), args.flag("events"));
+  Progress progress(streams, args.flag("quiet"), args.flag("events"), options_of(args));
   auto outcome = ops::apply(workspace, request, progress, stop);
   progress.clear();
   if (!outcome && outcome.error().front().code == Code::W5405 && approved(outcome.error(), workspace, streams)) {

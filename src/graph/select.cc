@@ -162,8 +162,14 @@ std::size_t steps_in(std::string_view digits) {
   return read.ec == std::errc() ? steps : kAll;
 }
 
-/// One part: "2+name+1".
-Result<Indexes> part(const Graph& graph, const Selection& selection, std::string_view text) {
+/// "2+name+1": a name, and how far what is selected reaches up and down.
+struct Part {
+  std::string name;
+  std::optional<std::size_t> up;
+  std::optional<std::size_t> down;
+};
+
+Part parted(std::string_view text) {
   std::optional<std::size_t> up;
   std::optional<std::size_t> down;
   std::size_t digits = 0;
@@ -178,7 +184,12 @@ Result<Indexes> part(const Graph& graph, const Selection& selection, std::string
     down = tail == text.size() ? kAll : steps_in(text.substr(tail));
     text = text.substr(0, tail - 1);
   }
-  WEIR_TRY(const Indexes found, named(graph, selection, std::string(text)));
+  return {.name = std::string(text), .up = up, .down = down};
+}
+
+Result<Indexes> part(const Graph& graph, const Selection& selection, std::string_view text) {
+  const auto [name, up, down] = parted(text);
+  WEIR_TRY(const Indexes found, named(graph, selection, name));
   Indexes all = found;
   if (up) all.merge(above(graph, found, *up));
   if (down) all.merge(below(graph, found, *down));
@@ -318,6 +329,20 @@ Result<Indexes> between(const Graph& graph, const Selection& selection, const In
 }
 
 }  // namespace
+
+std::set<std::string> models_called(const Graph& graph, const std::vector<std::string>& selectors) {
+  std::set<std::string> paths;
+  for (const std::string& text : selectors) {
+    if (const auto whole = index_named(graph, text)) paths.insert(graph.models()[*whole].path);
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find_first_of(" ,", begin), text.size());
+      if (const auto one = index_named(graph, parted(std::string_view(text).substr(begin, end - begin)).name))
+        paths.insert(graph.models()[*one].path);
+      begin = end + 1;
+    }
+  }
+  return paths;
+}
 
 Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings,
                                      std::optional<PathBetween>* path) {

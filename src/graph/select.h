@@ -45,4 +45,7 @@ struct PathBetween {
 Result<std::set<std::string>> select(const Graph& graph, const Selection& selection, Diagnostics& warnings,
                                      std::optional<PathBetween>* path = nullptr);
 
+/// Of selectors, the models that they call by their own name, with what lies above or below it or not: paths.
+std::set<std::string> models_called(const Graph& graph, const std::vector<std::string>& selectors);
+
 }  // namespace weir

@@ -10,6 +10,7 @@
 #include "io/hash.h"
 #include "ops/edited_check.h"
 #include "ops/list.h"
+#include "project/sql_file.h"
 
 namespace weir::ops {
 namespace {
@@ -112,7 +113,7 @@ std::optional<CleanCheck> CleanCheck::look(const std::string& root, const Config
       const auto names = io::list_files((std::filesystem::path(root) / folder).string());
       if (!names) return std::nullopt;
       for (const std::string& name : *names) {
-        const bool counts = name.ends_with(".sql") || name.ends_with(".yaml") || name.ends_with(".yml");
+        const bool counts = is_sql_file(name) || name.ends_with(".yaml") || name.ends_with(".yml");
         if (!counts) continue;
         std::string path = (std::filesystem::path(folder) / name).lexically_normal().string();
         const auto state = state_of(root + "/" + path);

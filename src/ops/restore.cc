@@ -129,7 +129,7 @@ class Restore {
         tests_ = plan::test_fingerprints(**graph, project_.custom_tests)[found_.model->path];
       return {};
     }
-    const std::string what = audit::failure_message(report.tests, *found_.model, {}, false);
+    const std::string what = audit::failure_message(report.tests, *found_.model, {}, audit::Audited::HeldBack);
     if (!request_.force)
       return fail(
           Diagnostic{.code = Code::W6609,

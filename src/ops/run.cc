@@ -81,15 +81,17 @@ Result<run::RunRequest> resolve(Workspace& workspace, const RunRequest& request,
   }
   resolved.reused = request.reused;
   resolved.partition = request.partition;
+  WEIR_TRY(const Graph* graph, workspace.sound_graph());
+  resolved.named = models_called(*graph, request.select);
   resolved.at = request.at;
   resolved.as_of = request.as_of;
   if (request.as_of) resolved.options.force = true;
   if (request.range) {
-    WEIR_TRY(const Graph* graph, workspace.sound_graph());
     WEIR_TRY(const Model* model, find_model(*project, *request.ranged));
     if (resolved.selected.contains(model->path)) WEIR_CHECK(take_range(*graph, model->path, *request.range, resolved));
     resolved.one_by_one = request.options.jobs == 1;
   }
+  WEIR_CHECK(run::hold_up_undecided(*graph, resolved));
   const bool is_all = request.select.empty() && request.exclude.empty() && !request.from && request.to.empty();
   // What a file with errors would make is not gone from the project.
   resolved.is_whole = request.models ? request.takes_out_removed : is_all && resolved.held_up.empty();
@@ -112,13 +114,19 @@ Result<std::map<std::string, Diagnostics>> judge(Workspace& workspace, const Gra
                                                  const std::set<std::string>& models, const std::atomic<bool>& stop) {
   const std::set<std::string> needed = with_producers(graph, models);
   WEIR_TRY(const BoundGraph bound, bind_project(workspace, {.lineage = false}, &stop, &needed));
-  std::map<std::string, std::string> files;
-  for (const Model& model : graph.models())
-    if (models.contains(model.path)) files.emplace(model.source->path, model.path);
+  // A test script may belong to several models.
+  std::multimap<std::string, std::string> files;
+  for (const Model& model : graph.models()) {
+    if (!models.contains(model.path)) continue;
+    std::set<std::string> own{model.source->path};
+    for (const TestQuery& query : model.test_queries) own.insert(query.source->path);
+    for (const std::string& file : own) files.emplace(file, model.path);
+  }
   std::map<std::string, Diagnostics> errors;
-  for (const Diagnostic& one : bound.bound.diagnostics)
-    if (const auto file = files.find(one.path); one.severity == Severity::Error && file != files.end())
-      errors[file->second].push_back(one);
+  for (const Diagnostic& one : bound.bound.diagnostics) {
+    if (one.severity != Severity::Error) continue;
+    for (auto [file, last] = files.equal_range(one.path); file != last; ++file) errors[file->second].push_back(one);
+  }
   return errors;
 }
 

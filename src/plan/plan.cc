@@ -195,7 +195,12 @@ class Planner {
       add_idle(std::move(step), Action::Skip, partition->second.skipped);
       return {};
     }
-    if (partition != options_.partitions.end()) step.slice = partition->second.value;
+    if (partition != options_.partitions.end()) {
+      step.slice = partition->second.value;
+      const auto& earlier = partition->second.earlier;
+      if (earlier && model.target && world_.slice(model.target->key(), earlier->first) == nullptr)
+        step.earlier = earlier;
+    }
     step.basis = step.slice;
     if (!is_windowed(model)) {
       add_step(std::move(step));

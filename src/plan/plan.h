@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -47,6 +48,8 @@ struct PartitionValue {
   std::string value;
   /// Set: the model is skipped, with these words.
   std::string skipped;
+  /// The first partition since start= and the one before `value`, where the clock chose `value` and they lie before it.
+  std::optional<std::pair<std::string, std::string>> earlier = {};
 };
 
 /// The slices of one model that a backfill asks for: partitions or windows.
@@ -107,6 +110,8 @@ struct Step {
   /// The slice did not pass the model's tests as they are now: they changed, or the run died before its audit. Where
   /// nothing is to be built, the table is audited as it is.
   bool needs_audit = false;
+  /// The first partition since start= and the last one before this, where that first one was never built.
+  std::optional<std::pair<std::string, std::string>> earlier;
   /// What the tests say; empty without tests.
   std::string tests;
   /// Keys of the tables of lakes that its statements read.

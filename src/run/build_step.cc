@@ -208,7 +208,7 @@ Result<duck::Sql> audit_relation(Session& session, const Asset& named) {
 }
 
 Result<void> audit_relations(Session& session, StepWork& work, duck::Connection& clean, duck::Sql slice,
-                             duck::Sql table, bool published) {
+                             duck::Sql table, audit::Audited audited) {
   const Model& model = *work.step->model;
   if (model.tests.empty()) {
     // A contract alone was judged when the model was bound.
@@ -237,7 +237,7 @@ Result<void> audit_relations(Session& session, StepWork& work, duck::Connection&
   work.passed_tests = !audit::stops(work.report.tests, model);
   if (work.passed_tests) return {};
   Diagnostic found{.code = Code::W5001, .path = model.source->path};
-  found.message = audit::failure_message(work.report.tests, model, work.step->slice, published);
+  found.message = audit::failure_message(work.report.tests, model, work.step->slice, audited);
   return fail(std::move(found));
 }
 
@@ -258,7 +258,8 @@ Result<void> stage_rows(Session& session, StepWork& work, duck::Connection& clea
 }
 
 Result<void> audit_effect(Session& session, StepWork& work, duck::Connection& clean) {
-  return audit_relations(session, work, clean, work.effect->slice_image, work.effect->table_image, false);
+  return audit_relations(session, work, clean, work.effect->slice_image, work.effect->table_image,
+                         audit::Audited::HeldBack);
 }
 
 namespace {
@@ -406,7 +407,8 @@ void audit_published(Session& session, StepWork& work, duck::Connection& clean) 
   if (model.is_history()) slice = duck::Sql("(SELECT * FROM {} WHERE {})", table, validity_columns(model).is_live());
   if (is_windowed(model) && replaces_part(model))
     if (auto rows = rows_of_windows(work, table)) slice = std::move(*rows);
-  if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), true); !done)
+  const auto audited = work.published ? audit::Audited::Published : audit::Audited::AsItWas;
+  if (auto done = audit_relations(session, work, clean, slice, duck::Sql("{}", table), audited); !done)
     fail_step(session, work, std::move(done).error());
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "audit/audit.h"
@@ -45,6 +46,8 @@ struct StepReport {
   /// Left out because of errors in files.
   bool is_held_up = false;
   std::string reason;
+  /// Partitions that were never built: the first one since start= and the one before this.
+  std::optional<std::pair<std::string, std::string>> earlier;
   std::string strategy;
   std::optional<std::int64_t> rows;
   publish::Counts counts;

@@ -113,6 +113,7 @@ json to_json(const StepReport& step) {
   object["status"] = name_of(step.status);
   if (step.status != Status::Materialized && step.status != Status::Unchanged && !step.reason.empty())
     object["reason"] = step.reason;
+  if (step.earlier) object["missing_before"] = {{"from", step.earlier->first}, {"to", step.earlier->second}};
   if (!step.strategy.empty()) object["strategy"] = step.strategy;
   put(object, "rows", step.rows);
   put(object, "inserted", step.counts.inserted);
@@ -121,22 +122,26 @@ json to_json(const StepReport& step) {
   put(object, "closed", step.counts.closed);
   put(object, "unchanged", step.counts.unchanged);
   put(object, "snapshot_id", step.snapshot_id);
+  // What was computed has columns, tests, inputs and times, if only none; of what was not they are left out.
+  const bool is_computed =
+      step.status != Status::Fresh && step.status != Status::Skipped && step.status != Status::Gated;
   json schema = json::array();
   for (const duck::Column& column : step.output_schema)
     schema.push_back({{"name", column.name}, {"type", column.type}});
-  object["output_schema"] = std::move(schema);
+  if (is_computed || !schema.empty()) object["output_schema"] = std::move(schema);
   if (step.drift) object["schema_drift"] = drift(*step.drift);
-  object["data_tests"] = tests(step.tests);
+  if (is_computed || !step.tests.empty()) object["data_tests"] = tests(step.tests);
   json inputs = json::array();
   for (const Input& input : step.inputs) {
     json one{{"asset", input.asset.uri()}, {"snapshot_id", input.version}};
     if (!input.partition.empty()) one["partition"] = input.partition;
     inputs.push_back(std::move(one));
   }
-  object["upstream_snapshots"] = inputs;
-  object["bytes"] = step.bytes;
-  object["ms"] = {
-      {"wait", step.ms.wait}, {"compute", step.ms.compute}, {"audit", step.ms.audit}, {"commit", step.ms.commit}};
+  if (is_computed || !inputs.empty()) object["upstream_snapshots"] = inputs;
+  if (is_computed || step.bytes > 0) object["bytes"] = step.bytes;
+  if (is_computed || step.ms.wait + step.ms.compute + step.ms.audit + step.ms.commit > 0)
+    object["ms"] = {
+        {"wait", step.ms.wait}, {"compute", step.ms.compute}, {"audit", step.ms.audit}, {"commit", step.ms.commit}};
   if (!step.started.empty()) object["started"] = step.started;
   if (!step.finished.empty()) object["finished"] = step.finished;
   if (!step.notes.empty()) object["notes"] = notes(step.notes);

@@ -28,27 +28,65 @@
 namespace weir::run {
 namespace {
 
-/// The partition of every partitioned model of the selection, save those of a backfill.
+bool has_due_partition(const Model& model, const RunRequest& request) {
+  return request.selected.contains(model.path) && model.partitioning && !request.ranges.contains(model.path) &&
+         !request.following.contains(model.path);
+}
+
+Diagnostics at_partitioning(const Model& model, Diagnostics problems) {
+  for (Diagnostic& problem : problems) {
+    problem.path = model.source->path;
+    problem.span = model.partitioning->span;
+  }
+  return problems;
+}
+
+/// `--at` names a partition of every kind.
+std::string hint_for_kinds(const std::string& partition) {
+  return fmt::format("--at {} takes the partition of each kind that holds that time",
+                     calendar::parse_instant(partition) ? partition : "TIME");
+}
+
+/// What lies between start= and the partition that the clock chose, if anything does.
+std::optional<std::pair<std::string, std::string>> earlier_than(const calendar::Partitioning& partitioning,
+                                                                const calendar::Slot& chosen) {
+  if (!partitioning.start) return std::nullopt;
+  const auto first = calendar::slots_between(partitioning, *partitioning.start, *partitioning.start);
+  if (!first || first->empty() || first->front().begin >= chosen.begin) return std::nullopt;
+  return std::pair(first->front().identity,
+                   calendar::identity_of(partitioning, chosen.begin - std::chrono::microseconds(1)));
+}
+
+/// The partition of every partitioned model of the selection, save those of a backfill. What --partition does not fit
+/// is skipped, unless it fits nothing or was asked for by name.
 Result<std::map<std::string, plan::PartitionValue>> partitions_of(const Graph& graph, const RunRequest& request,
                                                                   calendar::Instant at) {
   const calendar::PartitionRequest wanted{.value = request.partition, .now = at};
   std::map<std::string, plan::PartitionValue> partitions;
   Diagnostics problems;
+  bool fits_one = false;
+  bool is_wrong = false;
   for (const Model& model : graph.models()) {
-    if (!request.selected.contains(model.path) || !model.partitioning) continue;
-    if (request.ranges.contains(model.path) || request.following.contains(model.path)) continue;
+    if (!has_due_partition(model, request)) continue;
     auto choice = calendar::choose_partition(*model.partitioning, wanted);
     if (choice) {
-      partitions.emplace(model.path, plan::PartitionValue{std::move(choice->value), std::move(choice->skipped)});
+      fits_one = true;
+      plan::PartitionValue value{std::move(choice->value), std::move(choice->skipped)};
+      if (!request.partition && choice->slot) value.earlier = earlier_than(*model.partitioning, *choice->slot);
+      partitions.emplace(model.path, std::move(value));
       continue;
     }
-    for (Diagnostic problem : choice.error()) {
-      problem.path = model.source->path;
-      problem.span = model.partitioning->span;
+    is_wrong = is_wrong || !request.partition || request.named.contains(model.path);
+    const std::string why = choice.error().front().message;
+    for (Diagnostic& problem : at_partitioning(model, std::move(choice).error())) {
+      if (request.partition && problem.code == Code::W0153)
+        problem.hint += (problem.hint.empty() ? "" : "; ") + hint_for_kinds(*request.partition);
       problems.push_back(std::move(problem));
     }
+    partitions.emplace(model.path, plan::PartitionValue{
+                                       {}, fmt::format("{}; {}", why, hint_for_kinds(request.partition.value_or("")))});
   }
-  if (!problems.empty()) return fail(std::move(problems));
+  if (is_wrong || (!fits_one && !problems.empty())) return fail(std::move(problems));
   return partitions;
 }
 
@@ -342,6 +380,29 @@ void explain_as_of(Planned& planned, const std::string& run) {
 }
 
 }  // namespace
+
+Result<void> hold_up_undecided(const Graph& graph, RunRequest& request) {
+  if (request.partition) return {};
+  const calendar::PartitionRequest wanted{.now = io::now()};
+  std::map<std::string, Diagnostics> errors;
+  for (const Model& model : graph.models()) {
+    if (!has_due_partition(model, request)) continue;
+    if (auto choice = calendar::choose_partition(*model.partitioning, wanted); !choice) {
+      Diagnostics found = at_partitioning(model, std::move(choice).error());
+      found.front().hint += fmt::format("; --exclude {} leaves the model out", model.path);
+      errors.emplace(model.path, std::move(found));
+    }
+  }
+  if (errors.empty()) return {};
+  std::vector<StepReport> held_up = hold_up(graph, errors, request.selected);
+  if (request.selected.empty()) {
+    Diagnostics all;
+    for (const StepReport& one : held_up) all.insert(all.end(), one.errors.begin(), one.errors.end());
+    return fail(std::move(all));
+  }
+  std::move(held_up.begin(), held_up.end(), std::back_inserter(request.held_up));
+  return {};
+}
 
 Result<Planned> plan_run(const Project& project, const Graph& graph, lake::Lakes& lakes, state::Store& store,
                          const RunRequest& request) {

@@ -28,8 +28,10 @@ struct RunRequest {
   std::optional<std::string> run = {};
   /// Paths of the selected models.
   std::set<std::string> selected;
-  /// --partition: for every partitioned model of the selection.
+  /// --partition: for every partitioned model of the selection. Those whose kind has no such partition are skipped.
   std::optional<std::string> partition;
+  /// Models that were asked for by name: a partition that does not fit one of them is an error.
+  std::set<std::string> named = {};
   /// A backfill: the slices to build of these models, by path, and the models that build what follows from those.
   std::map<std::string, plan::SliceRange> ranges;
   std::set<std::string> following;
@@ -70,6 +72,10 @@ struct Planned {
   plan::World world;
   plan::Plan plan;
 };
+
+/// Takes models out of the selection that have no partition because nothing gives a value, and those that need them,
+/// and adds them to what is held up. Errors: theirs where nothing else was selected.
+Result<void> hold_up_undecided(const Graph& graph, RunRequest& request);
 
 /// Observes lakes, files and ledger and plans the selection.
 /// Errors: W8004 unknown argument, W8005 a value that its argument's type does not take, W0153 … a partition value of

@@ -74,6 +74,7 @@ Scheduler::Scheduler(Session& session) : session_(session), slots_(session.plan.
     slot.work.report = first_report(*step.model);
     slot.work.report.partition = step.slice;
     slot.work.report.reason = step.reason;
+    slot.work.report.earlier = step.earlier;
     for (const std::size_t producer : step.reads) slots_[producer].readers.push_back(step.id);
     if (step.after) slots_[*step.after].readers.push_back(step.id);
     if (is_active(step)) {

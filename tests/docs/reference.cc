@@ -181,6 +181,7 @@ std::set<std::string> result_fields() {
                        .status = run::Status::Failed,
                        .reason = "r",
                        .strategy = "merge"};
+  step.earlier = {"p", "p"};
   step.rows = 1;
   step.counts = {1, 1, 1, 1, 1};
   step.snapshot_id = 1;

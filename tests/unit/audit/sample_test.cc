@@ -56,7 +56,7 @@ TEST_F(Bench, TheMessageCountsAndShowsNoRows) {
   mild.severity = TestSeverity::Warn;
   casts.name = "casts";
   const auto got = verdicts({present, unique, casts, mild});
-  EXPECT_EQ(failure_message(got, model_, "2026-07-05", false),
+  EXPECT_EQ(failure_message(got, model_, "2026-07-05", Audited::HeldBack),
             "audit failed: 2 of 4 tests on ducklake://main/main.orders [2026-07-05]; nothing was published\n"
             "  ✗ unique(v) — 1 violating row(s)\n"
             "  ✗ casts — error: it could not be run\n"

@@ -53,6 +53,29 @@ TEST(Text, TheTimeLeftGoesByWhatEndedSinceTheBeginning) {
   EXPECT_EQ(time_left(0, 10, 10, seconds(10)), "");
 }
 
+TEST(Step, RowsThatFailATestAreShownOnATerminalOnly) {
+  std::ostringstream out, err;
+  run::StepReport step{.model = "orders", .partition = "2026-07-05", .status = run::Status::Failed};
+  step.error = "audit failed: 1 of 1 tests on orders; nothing was published\n  ✗ not_null(v) — 4 violating row(s)";
+  step.tests.push_back({.test = "not_null(v)", .status = audit::Verdict::Status::Failed, .violating = 4});
+  step.tests[0].sample_json = R"([{"id":1,"v":null},{"id":2,"v":null},{"id":3,"v":null},{"id":4,"v":null}])";
+  const std::string hint = "hint: weir run orders --env dev --partition 2026-07-05 --json shows such rows";
+  const std::string log = settled_line(step, Streams{.out = out, .err = err}, " --env dev");
+  EXPECT_EQ(log.find("id: 1"), std::string::npos) << log;
+  EXPECT_NE(log.find(hint), std::string::npos) << log;
+  const Streams terminal{.out = out, .err = err, .err_is_terminal = true};
+  const std::string shown = settled_line(step, terminal, " --env dev");
+  EXPECT_NE(shown.find("violating row(s)\n          id: 1, v: NULL\n"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("id: 4"), std::string::npos) << "three are enough: " << shown;
+  EXPECT_NE(shown.find(hint), std::string::npos) << "there are more: " << shown;
+  step.tests[0].sample_json = R"([{"name":"a\u001b[2J","v":")" + std::string(300, 'x') + R"("}])";
+  step.tests[0].violating = 1;
+  const std::string wide = settled_line(step, terminal, "");
+  EXPECT_EQ(wide.find('\x1b'), std::string::npos) << "no value moves the cursor";
+  EXPECT_EQ(wide.find(std::string(90, 'x')), std::string::npos) << "a row is one line of the terminal";
+  EXPECT_EQ(wide.find("hint:"), std::string::npos) << "all rows are there: " << wide;
+}
+
 TEST(Text, TimesAreShownToTheSecond) {
   EXPECT_EQ(short_time("2026-07-05T08:00:01.999999Z"), "2026-07-05 08:00:01Z");
   EXPECT_EQ(short_time("2026-07-05T08:00:01Z"), "2026-07-05 08:00:01Z");
