@@ -73,7 +73,7 @@ TEST_F(Bench, FewerVerdictsThanDeclaredTestsStopTheStep) {
   EXPECT_FALSE(stops(got, model_));
   got.pop_back();
   EXPECT_TRUE(stops(got, model_));
-  EXPECT_EQ(failure_message(got, model_, "", false),
+  EXPECT_EQ(failure_message(got, model_, "", Audited::HeldBack),
             "audit failed: 0 of 1 tests on ducklake://main/main.orders; nothing was published\n"
             "  ✓ not_null(v)\n"
             "  only 1 of 2 tests came back");
