@@ -7,6 +7,7 @@
 #include "ops/changes.h"
 #include "ops/saved_plan.h"
 #include "ops/selection.h"
+#include "run/recovery.h"
 
 namespace weir::ops {
 namespace {
@@ -25,11 +26,24 @@ Result<void> take_saved(Workspace& workspace, ApplyRequest& request) {
   return {};
 }
 
+/// What a run that died has published is part of what is compared; and where nothing is left to do, nobody else would
+/// close it.
+Result<void> close_dead_runs(Workspace& workspace, run::Listener& listener, const std::atomic<bool>& stop) {
+  WEIR_TRY(const Project* project, workspace.project());
+  WEIR_TRY(state::Store * store, workspace.store_if_there());
+  if (store == nullptr) return {};
+  WEIR_TRY(const std::vector<std::string> dead, run::dead_runs(*project, *store));
+  if (dead.empty()) return {};
+  WEIR_TRY(lake::Lakes * lakes, workspace.lakes(true));
+  return run::recover(*project, *lakes, *store, listener, stop);
+}
+
 }  // namespace
 
 Result<ApplyOutcome> apply(Workspace& workspace, const ApplyRequest& given, run::Listener& listener,
                            std::atomic<bool>& stop) {
   ApplyRequest request = given;
+  WEIR_CHECK(close_dead_runs(workspace, listener, stop));
   if (request.plan_file) WEIR_CHECK(take_saved(workspace, request));
   ApplyOutcome outcome;
   WEIR_TRY(const Graph* graph, workspace.graph());
