@@ -42,8 +42,7 @@ void on_signal(int asked) {
   }
   constexpr std::int64_t kSameByMachine = 1000;
   constexpr std::int64_t kSameByKey = 100;
-  if (now - first > (asked == SIGINT ? kSameByKey : kSameByMachine))
-    ::_exit(static_cast<int>(Exit::Interrupted));
+  if (now - first > (asked == SIGINT ? kSameByKey : kSameByMachine)) ::_exit(static_cast<int>(Exit::Interrupted));
 }
 
 /// Files are named from where the command was typed, which is the project's folder no longer once that was found.
