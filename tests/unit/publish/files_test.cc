@@ -10,12 +10,7 @@ class ByFiles : public Publishing {
   void SetUp() override {
     Publishing::SetUp();
     partitioned();
-    const std::string query = "SELECT i AS id, [NULL, '', 'x/%é'][i % 3 + 1] AS text, (i / 2)::DOUBLE AS real FROM t";
-    model.source = std::make_shared<Source>(Source{.path = "models/t.sql", .text = query, .hash = {}});
-    parse::Statement statement;
-    statement.kind = parse::StatementKind::Result;
-    statement.span = statement.query = {0, static_cast<std::uint32_t>(query.size())};
-    model.script.statements = {statement};
+    computes("SELECT i AS id, [NULL, '', 'x/%é'][i % 3 + 1] AS text, (i / 2)::DOUBLE AS real FROM t");
   }
 
   /// Computes `rows` rows as a step does: into files if an earlier run had many, and publishes them.

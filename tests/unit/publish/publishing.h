@@ -39,6 +39,14 @@ class Publishing : public ::testing::Test {
     model.plane = Plane::Managed;
     model.path = "t";
   }
+  /// The model computes this query, all that its file holds.
+  void computes(const std::string& query) {
+    model.source = std::make_shared<Source>(Source{.path = "models/t.sql", .text = query, .hash = {}});
+    parse::Statement statement;
+    statement.kind = parse::StatementKind::Result;
+    statement.span = statement.query = {0, static_cast<std::uint32_t>(query.size())};
+    model.script.statements = {statement};
+  }
   void TearDown() override {
     clean_.reset();
     writer_.reset();

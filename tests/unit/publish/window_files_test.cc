@@ -22,12 +22,7 @@ class WindowFiles : public Publishing {
     model.time_column = "t";
     model.interval = shape.interval;
     model.tz = shape.tz;
-    const std::string query = "SELECT CAST(t AS " + shape.type + ") AS t, i, v FROM rows";
-    model.source = std::make_shared<Source>(Source{.path = "models/t.sql", .text = query, .hash = {}});
-    parse::Statement statement;
-    statement.kind = parse::StatementKind::Result;
-    statement.span = statement.query = {0, static_cast<std::uint32_t>(query.size())};
-    model.script.statements = {statement};
+    computes("SELECT CAST(t AS " + shape.type + ") AS t, i, v FROM rows");
   }
 
   /// The rows of three days of 2026-07, those of the second one by `factor`.
